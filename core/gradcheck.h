@@ -1,0 +1,49 @@
+// Finite differences against backward: is a gradient right?
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace gradzoo {
+
+struct GradcheckOptions {
+  double eps = 1e-6;   ///< half the step of the central difference
+  double rtol = 1e-5;  ///< allowed: |analytic - numeric| <= atol + rtol * |numeric|
+  double atol = 1e-7;
+  std::uint64_t seed = 0;  ///< of the random upstream gradient
+};
+
+/// What was found: the element that is furthest from being right, whether or not it is too far.
+struct GradcheckResult {
+  bool ok = true;
+  std::size_t input = 0;  ///< position in `inputs`
+  Shape index;            ///< of the element in that input
+  double analytic = 0;
+  double numeric = 0;
+  double error = 0;    ///< |analytic - numeric|
+  std::string report;  ///< one line for a person: the above, or what else is wrong
+
+  explicit operator bool() const { return ok; }
+};
+
+/// The function to check. It may use its arguments, or the same tensors captured elsewhere (the
+/// parameters of a module): they are changed in place while the check runs, and restored.
+using CheckedFunction = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// Compares, for every element of every input, backward with the central difference of the
+/// output's product with a random upstream gradient. Inputs: f64 leaves; the integer and boolean
+/// ones among them are passed on unchanged. Finds a function that gives different values for the
+/// same inputs. Throws when nothing can be checked: no f64 leaf, an output that is not f64.
+GradcheckResult gradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
+                          const GradcheckOptions& options = {});
+
+/// gradcheck of the gradient itself: second derivatives, with respect to the inputs and to the
+/// upstream gradient.
+GradcheckResult gradgradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
+                              const GradcheckOptions& options = {});
+
+}  // namespace gradzoo

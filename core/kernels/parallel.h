@@ -1,0 +1,35 @@
+// The only place where threads are started.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gradzoo::kernels {
+
+/// Threads that parallel_for uses; from GRADZOO_NUM_THREADS or OMP_NUM_THREADS, else one per core.
+int num_threads();
+/// The most threads that make sense: 4 per core.
+int max_threads();
+/// Takes effect at the next parallel_for. The caller has checked the range.
+void set_num_threads(int threads);
+/// True inside the body of a parallel_for that runs on several threads.
+bool in_parallel_region();
+
+/// Calls body(begin, end) for [0, n) cut into blocks of `block` (the last may be shorter), on
+/// several threads when there is more than one block. The blocks do not depend on the number of
+/// threads, so a kernel that computes each block by itself gives the same bits for any number.
+/// The body must not throw.
+template <class Body>
+void parallel_for(std::int64_t n, std::int64_t block, const Body& body) {
+  const std::int64_t blocks = (n + block - 1) / block;
+  const auto run = [&](std::int64_t i) { body(i * block, std::min(n, (i + 1) * block)); };
+  const int threads = static_cast<int>(std::min<std::int64_t>(blocks, num_threads()));
+  if (threads <= 1 || in_parallel_region()) {
+    for (std::int64_t i = 0; i < blocks; ++i) run(i);
+    return;
+  }
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t i = 0; i < blocks; ++i) run(i);
+}
+
+}  // namespace gradzoo::kernels
