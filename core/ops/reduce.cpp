@@ -1,17 +1,76 @@
-// Reductions over any axes.
+// Sums and means, the adjoint of broadcasting, and logic over axes.
 #include "core/ops/reduce.h"
 
-#include "core/create.h"
+#include "core/kernels/reduce.h"
 #include "core/node.h"
 #include "core/ops/binary.h"
 #include "core/ops/dispatch.h"
+#include "core/ops/reduction.h"
 #include "core/ops/view.h"
 
 namespace gradzoo {
+namespace {
+
+template <class Kernel>
+Tensor logic(const char* op, const Tensor& x, const Shape& axes, bool keepdim, Kernel kernel) {
+  check(x.dtype() == DType::boolean, "{}: the tensor must be boolean, got {}", op, x.dtype());
+  const Reduction r(op, x.shape(), axes, keepdim);
+  const Tensor y = empty(r.out, DType::boolean);
+  kernel(make_fold(x, r.reduced), x.data<bool>(), mutable_data<bool>(y));
+  return record(y, op, {x}, {}, no_gradient(op));
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
+  const Reduction r("sum", x.shape(), axes, keepdim);
+  const Tensor y = empty(r.out, x.dtype() == DType::boolean ? DType::i64 : x.dtype());
+  dispatch_all(x.dtype(), [&]<class T>() {
+    using Y = std::conditional_t<std::is_same_v<T, bool>, std::int64_t, T>;
+    kernels::sum(make_fold(x, r.reduced), x.data<T>(), mutable_data<Y>(y));
+  });
+  return record(y, "sum", {x}, {}, [kept = r.kept](const BackwardContext& c) -> Grads {
+    return {expand(unreduced(c.grad, kept), c.shape(0))};
+  });
+}
+
+Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
+  const Reduction r("mean", x.shape(), axes, keepdim);
+  const Tensor y = empty(r.out, x.dtype());
+  dispatch_floating("mean", x.dtype(), [&]<class T>() {
+    kernels::mean(make_fold(x, r.reduced), x.data<T>(), mutable_data<T>(y));
+  });
+  const double count = static_cast<double>(r.count);
+  return record(y, "mean", {x}, {}, [kept = r.kept, count](const BackwardContext& c) -> Grads {
+    return {expand(unreduced(c.grad / count, kept), c.shape(0))};
+  });
+}
+
+Tensor any(const Tensor& x, const Shape& axes, bool keepdim) {
+  return logic("any", x, axes, keepdim, kernels::any);
+}
+
+Tensor all(const Tensor& x, const Shape& axes, bool keepdim) {
+  return logic("all", x, axes, keepdim, kernels::all);
+}
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  fail("sum_to: not written");
+  const int shift = x.dim() - shape.rank();
+  std::array<bool, kMaxRank> reduced{};
+  for (int i = 0; i < x.dim(); ++i) {
+    const bool stretched = i < shift || (shape[i - shift] == 1 && x.shape()[i] != 1);
+    reduced[static_cast<std::size_t>(i)] = stretched;
+    check(stretched || (shift >= 0 && shape[i - shift] == x.shape()[i]),
+          "sum_to: {} is not a shape that broadcasts to {}", shape, x.shape());
+  }
+  check(shift >= 0, "sum_to: {} is not a shape that broadcasts to {}", shape, x.shape());
+  const Tensor y = empty(shape, x.dtype());
+  dispatch_numeric("sum_to", x.dtype(), [&]<class T>() {
+    kernels::sum(make_fold(x, reduced), x.data<T>(), mutable_data<T>(y));
+  });
+  return record(y, "sum_to", {x}, {},
+                [](const BackwardContext& c) -> Grads { return {expand(c.grad, c.shape(0))}; });
 }
 
 }  // namespace gradzoo

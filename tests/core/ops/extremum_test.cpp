@@ -1,0 +1,2 @@
+// max, min, argmax, argmin.
+#include <doctest/doctest.h>
