@@ -8,15 +8,19 @@
 namespace gradzoo {
 namespace {
 
+// Shape, the range of the finite values, and how many are not finite.
 std::string describe(const Tensor& tensor) {
-  if (!is_floating(tensor.dtype())) {
-    return fmt::format("{} {}", tensor.dtype(), tensor.shape());
-  }
+  if (!tensor.defined()) return "none";
+  const std::string text = fmt::format("{} {}", tensor.dtype(), tensor.shape());
+  if (!is_floating(tensor.dtype()) || tensor.numel() == 0) return text;
   double low = HUGE_VAL, high = -HUGE_VAL;
   std::int64_t strange = 0;
-  const auto look = [&](auto values) {
-    for (double value : values) {
-      if (!std::isfinite(value)) ++strange;
+  const auto look = [&](const auto& values) {
+    for (const double value : values) {
+      if (!std::isfinite(value)) {
+        ++strange;
+        continue;
+      }
       low = std::min(low, value);
       high = std::max(high, value);
     }
@@ -26,9 +30,8 @@ std::string describe(const Tensor& tensor) {
   } else {
     look(tensor.to_vector<double>());
   }
-  if (tensor.numel() == 0) return fmt::format("{} {}", tensor.dtype(), tensor.shape());
-  return fmt::format("{} {} in [{:.6g}, {:.6g}] with {} not finite", tensor.dtype(), tensor.shape(),
-                     low, high, strange);
+  if (strange == tensor.numel()) return text + " of which none is finite";
+  return fmt::format("{} in [{:.6g}, {:.6g}] with {} not finite", text, low, high, strange);
 }
 
 // Row-major position of the first element that is not finite, -1 if there is none.
@@ -43,15 +46,6 @@ std::int64_t first_strange(const Tensor& tensor) {
   return -1;
 }
 
-Shape unravel(std::int64_t position, const Shape& shape) {
-  Shape index = shape;
-  for (int i = shape.rank() - 1; i >= 0; --i) {
-    index[i] = position % shape[i];
-    position /= shape[i];
-  }
-  return index;
-}
-
 }  // namespace
 
 void check_forward(const Tensor& out, const char* op, std::span<const Tensor> inputs) {
@@ -60,7 +54,7 @@ void check_forward(const Tensor& out, const char* op, std::span<const Tensor> in
   std::string from;
   for (const Tensor& input : inputs) from += (from.empty() ? "" : "; ") + describe(input);
   fail("anomaly: '{}' made a value that is not finite at {} of its output {}; inputs: {}", op,
-       unravel(position, out.shape()), out.shape(), from);
+       unravel_index(position, out.shape()), out.shape(), from);
 }
 
 void check_backward(std::span<const Tensor> grads, const char* op, const Tensor& grad_output) {
@@ -70,7 +64,7 @@ void check_backward(std::span<const Tensor> grads, const char* op, const Tensor&
     check(position < 0,
           "anomaly: backward of '{}' made a value that is not finite at {} of the gradient of "
           "input {}; gradient of the output: {}",
-          op, position < 0 ? Shape() : unravel(position, grads[i].shape()), i,
+          op, position < 0 ? Shape() : unravel_index(position, grads[i].shape()), i,
           position < 0 ? "" : describe(grad_output));
   }
 }

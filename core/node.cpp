@@ -15,8 +15,13 @@ std::uint64_t next_sequence() {
 }
 
 SavedTensor save(const Tensor& value, const Tensor& out) {
+  if (!value.defined()) return {};
   const bool is_output = value.impl_ptr() == out.impl_ptr();
   return {is_output ? value.detach() : value, value.impl().storage->version(), is_output};
+}
+
+std::shared_ptr<Node> node_of(const Tensor& tensor) {
+  return tensor.defined() ? tensor.node() : nullptr;
 }
 
 void trace_forward(const Tensor& out, const char* op, std::span<const Tensor> inputs) {
@@ -25,8 +30,8 @@ void trace_forward(const Tensor& out, const char* op, std::span<const Tensor> in
   step.scope = path_of(modes().scope);
   step.node = out.node() ? out.node()->sequence : 0;
   for (const Tensor& input : inputs) {
-    step.input_nodes.push_back(input.node() ? input.node()->sequence : 0);
-    step.inputs.push_back(input.detach());
+    step.input_nodes.push_back(node_of(input) ? input.node()->sequence : 0);
+    step.inputs.push_back(input.defined() ? input.detach() : Tensor());
   }
   step.outputs.push_back(out.detach());
   modes().trace->add(std::move(step));
@@ -35,28 +40,36 @@ void trace_forward(const Tensor& out, const char* op, std::span<const Tensor> in
 }  // namespace
 
 Node::~Node() {
-  // Saved inputs first: the edges below still hold the nodes they belong to, so that no node is
-  // destroyed here, from inside a destructor. Then the edges, by a list instead of recursion.
+  // What this node points at goes on the list of the outermost destructor, which lets go of one
+  // after the other. The list dies with it: a static tensor may outlive thread-local objects.
+  thread_local std::vector<std::shared_ptr<Node>>* doomed = nullptr;
+  std::vector<std::shared_ptr<Node>> list;
+  const bool outermost = doomed == nullptr;
+  if (outermost) doomed = &list;
+  for (auto& input : inputs) doomed->push_back(std::move(input));
+  for (const SavedTensor& kept : saved) doomed->push_back(node_of(kept.value));
   saved.clear();
-  thread_local std::vector<std::shared_ptr<Node>> doomed;
-  thread_local bool draining = false;
-  for (auto& input : inputs) doomed.push_back(std::move(input));
-  inputs.clear();
-  if (draining) return;
-  draining = true;
-  while (!doomed.empty()) {
-    const std::shared_ptr<Node> next = std::move(doomed.back());
-    doomed.pop_back();
+  if (!outermost) return;
+  while (!list.empty()) {
+    const std::shared_ptr<Node> next = std::move(list.back());
+    list.pop_back();
   }
-  draining = false;
+  doomed = nullptr;
+}
+
+void Node::check_saved(std::size_t i) const {
+  const SavedTensor& kept = saved[i];
+  if (!kept.value.defined()) return;
+  const std::uint64_t version = kept.value.impl().storage->version();
+  check(version == kept.version,
+        "backward of '{}': a value it saved was overwritten after the forward pass (version {}, "
+        "saved at {})",
+        op, version, kept.version);
 }
 
 Tensor BackwardContext::saved(std::size_t i) const {
+  node_->check_saved(i);
   const SavedTensor& kept = node_->saved[i];
-  check(kept.value.impl().storage->version() == kept.version,
-        "backward of '{}': a value it saved was overwritten after the forward pass (version {}, "
-        "saved at {})",
-        node_->op, kept.value.impl().storage->version(), kept.version);
   if (!kept.is_output || !modes().grad_enabled) return kept.value;
   Tensor output = kept.value.detach();
   output.impl().node = node_;
@@ -72,7 +85,7 @@ Tensor record(const Tensor& out, const char* op, std::span<const Tensor> inputs,
     node->op = op;
     node->sequence = next_sequence();
     node->inputs.reserve(inputs.size());
-    for (const Tensor& input : inputs) node->inputs.push_back(input.node());
+    for (const Tensor& input : inputs) node->inputs.push_back(node_of(input));
     node->saved.reserve(saved.size());
     for (const Tensor& value : saved) node->saved.push_back(save(value, out));
     node->vjp = std::move(vjp);

@@ -46,6 +46,9 @@ struct Node {
   bool is_leaf = false;
   bool released = false;  ///< backward has been here and let go of `saved`
 
+  /// Throws when the i-th saved value was overwritten since, naming the op.
+  void check_saved(std::size_t i) const;
+
   ~Node();  ///< iterative: a chain of a million nodes needs no deep stack
 };
 
@@ -70,7 +73,8 @@ class BackwardContext {
 
 /// Gives `out`, just computed by `op`, its history: its inputs, the values backward will need and
 /// its vjp. Without effect on gradients under NoGrad and when no input needs one. Every op ends
-/// in a call of this; it is also where Trace and DetectAnomaly look on. Returns `out`.
+/// in a call of this; it is also where Trace and DetectAnomaly look on. An optional input that is
+/// not there may be undefined, among the saved values too. Returns `out`.
 Tensor record(const Tensor& out, const char* op, std::span<const Tensor> inputs,
               std::span<const Tensor> saved, Vjp vjp);
 Tensor record(const Tensor& out, const char* op, std::initializer_list<Tensor> inputs,

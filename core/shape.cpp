@@ -81,6 +81,15 @@ Shape contiguous_strides(const Shape& shape) {
   return strides;
 }
 
+Shape unravel_index(std::int64_t position, const Shape& shape) {
+  Shape index = shape;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    index[i] = position % shape[i];
+    position /= shape[i];
+  }
+  return index;
+}
+
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
   const int rank = std::max(a.rank(), b.rank());
   Shape out = Shape::filled(rank, 1);

@@ -58,6 +58,9 @@ std::string to_string(const Shape& shape);
 /// Row-major strides of a contiguous tensor.
 Shape contiguous_strides(const Shape& shape);
 
+/// The index of the element at `position` in row-major order.
+Shape unravel_index(std::int64_t position, const Shape& shape);
+
 /// The NumPy broadcast of two shapes: aligned at the last axis, 1 stretches. Throws naming `op`.
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
 
