@@ -1,0 +1,60 @@
+// What every example program does alike: options, exit codes, one-line errors, stopping politely.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "core/error.h"
+
+namespace gradzoo::examples {
+
+/// A mistake in how a program was called: exit code 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Exit codes of every program.
+inline constexpr int kDone = 0, kFileError = 1, kUsageError = 2, kInterrupted = 130;
+
+/// Parses `app` (adding --version), runs `body` and returns the exit code. Mistakes in the options
+/// and UsageError are one line on stderr and exit code 2, other Errors one line and exit code 1; so
+/// is output that could not be written.
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+
+/// An option for a whole number in [low, high]; other text is refused, quoting it and the range.
+CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& value,
+                        std::int64_t low, std::int64_t high, const std::string& about);
+/// An option for a finite number in [low, high].
+CLI::Option* add_number(CLI::App& app, const std::string& name, double& value, double low,
+                        double high, const std::string& about);
+
+/// Options for every field of a config: `d_model` becomes --d-model, booleans become flags. The
+/// ranges here only keep nonsense out; the model's constructor knows the rules. The fields in
+/// `without` are not the user's to choose.
+template <class Config>
+void add_fields(CLI::App& app, Config& config, const std::set<std::string>& without) {
+  Config::fields(config, [&](const std::string& name, auto& value, const std::string& about) {
+    if (without.contains(name)) return;
+    std::string option = "--" + name;
+    for (char& c : option) c = c == '_' ? '-' : c;
+    using Value = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, bool>) {
+      app.add_flag(option, value, about);
+    } else if constexpr (std::is_same_v<Value, double>) {
+      add_number(app, option, value, 0.0, 1e9, about);
+    } else {
+      add_number(app, option, value, std::int64_t{0}, std::int64_t{1} << 31, about);
+    }
+  });
+}
+
+/// Ctrl-C and SIGTERM from now on only make interrupted() true, so that a step can be finished; a
+/// second one ends the program at once.
+void watch_interrupts();
+bool interrupted();
+
+}  // namespace gradzoo::examples
