@@ -1,5 +1,5 @@
-// Picking by index, adding by index, and order. Indices are i64; negative ones count from the
-// back, others outside the extent are an error naming index and extent.
+// Picking by index and adding by index. Indices are i64; negative ones count from the back, others
+// outside the extent are an error naming index and extent.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,7 @@ Tensor index_select(const Tensor& x, std::int64_t axis, const Tensor& index);
 /// other axes.
 Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index);
 /// x with src added at the places gather would read: out[i][index[i][j]] += src[i][j] (axis 1),
-/// in row-major order of src.
+/// in row-major order of src. Integers too; index and src have one shape.
 Tensor scatter_add(const Tensor& x, std::int64_t axis, const Tensor& index, const Tensor& src);
-
-/// Values and where they came from (i64).
-struct Ordered {
-  Tensor values;
-  Tensor indices;
-};
-/// The k largest (or smallest) along the axis, best first. NaN is the largest; ties give the lower
-/// index first. Throws unless 0 <= k <= extent.
-Ordered topk(const Tensor& x, std::int64_t k, std::int64_t axis = -1, bool largest = true);
-/// Stable; NaN is the largest.
-Ordered sort(const Tensor& x, std::int64_t axis = -1, bool descending = false);
 
 }  // namespace gradzoo
