@@ -1,8 +1,6 @@
 // The header of a safetensors file: JSON that says which bytes of the file are which tensor.
 #include "core/serialize_header.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -177,8 +175,7 @@ FileHeader parse_header(const std::string& path, std::string_view text, std::uin
   check(text.find('\0') == text.npos, "{}: the header is not JSON: it contains a zero byte", path);
   HeaderReader reader(path);
   try {
-    // The result is only checked for being there: the reader has taken everything out.
-    static_cast<void>(json::parse(text, std::ref(reader)));
+    [[maybe_unused]] const json left = json::parse(text, std::ref(reader));
   } catch (const json::parse_error& error) {
     fail("{}: the header is not JSON, wrong at its byte {}", path, error.byte);
   } catch (const json::exception&) {
@@ -203,10 +200,9 @@ std::string header_text(const std::string& path, const FileHeader& header) {
   for (const FileEntry& entry : header.entries) {
     check(names.insert(entry.name).second, "{}: the name {} is taken", path, Quoted{entry.name});
     separate();
-    text +=
-        fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                    json_text(path, entry.name), entry.type->name,
-                    fmt::join(entry.shape.begin(), entry.shape.end(), ","), entry.begin, entry.end);
+    text += fmt::format(R"({}:{{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})",
+                        json_text(path, entry.name), entry.type->name, entry.shape, entry.begin,
+                        entry.end);
   }
   text += "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');

@@ -35,8 +35,8 @@ std::string file_bytes(const std::string& header, const std::string& data = "") 
 
 std::string entry(const std::string& name, const std::string& type, const std::string& shape,
                   const std::string& offsets) {
-  return "\"" + name + R"(":{"dtype":")" + type + R"(","shape":)" + shape + R"(,"data_offsets":)" +
-         offsets + "}";
+  return std::string("\"") + name + R"(":{"dtype":")" + type + R"(","shape":)" + shape +
+         R"(,"data_offsets":)" + offsets + "}";
 }
 
 // What load_tensors says about a file with these bytes, without the path it must start with.
@@ -128,7 +128,7 @@ TEST_CASE("serialize: the bytes are those of the format") {
   // Widest elements first, so that "w" lies at a multiple of 4.
   std::string header =
       R"({"__metadata__":{"by":"hand"},"flag":{"dtype":"BOOL","shape":[3],"data_offsets":[8,11]},)"
-      R"("w":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}})";
+      R"("w":{"dtype":"F32","shape":[2, 1],"data_offsets":[0,8]}})";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   const std::string data("\0\0\x80\x3f\0\0\0\xc0\1\0\1", 11);
   CHECK(read_bytes(directory / "f") == file_bytes(header, data));
@@ -154,10 +154,11 @@ TEST_CASE("serialize: a file written by hand is read, with spaces, escapes and a
 TEST_CASE("serialize: narrow types become f32 and i64 exactly") {
   const TemporaryDirectory directory;
   const std::string header =
-      "{" + entry("h", "F16", "[6]", "[0,12]") + "," + entry("b", "BF16", "[2]", "[12,16]") + "," +
-      entry("i", "I32", "[2]", "[16,24]") + "," + entry("s", "I16", "[1]", "[24,26]") + "," +
-      entry("c", "I8", "[2]", "[26,28]") + "," + entry("u", "U8", "[1]", "[28,29]") + "," +
-      entry("v", "U16", "[1]", "[29,31]") + "," + entry("w", "U32", "[1]", "[31,35]") + "}";
+      std::string("{") + entry("h", "F16", "[6]", "[0,12]") + "," +
+      entry("b", "BF16", "[2]", "[12,16]") + "," + entry("i", "I32", "[2]", "[16,24]") + "," +
+      entry("s", "I16", "[1]", "[24,26]") + "," + entry("c", "I8", "[2]", "[26,28]") + "," +
+      entry("u", "U8", "[1]", "[28,29]") + "," + entry("v", "U16", "[1]", "[29,31]") + "," +
+      entry("w", "U32", "[1]", "[31,35]") + "}";
   const std::string data(
       "\x00\x3c\x01\x00\xff\x03\xff\x7b\x00\xfc\x00\x80"  // 1, 2^-24, 1023/2^24, 65504, -inf, -0
       "\x80\x3f\xc0\xff"                                  // 1, NaN
@@ -318,9 +319,9 @@ TEST_CASE("serialize: headers that are not JSON, or the wrong JSON") {
   CHECK(contains(header_refusal("{\"a\":{" + good + ",\"more\":1}}", kTwo), "nothing else"));
   CHECK(contains(header_refusal(R"({"a":{"dtype":1,"shape":[2],"data_offsets":[0,8]}})", kTwo),
                  "must have a dtype"));
-  CHECK(contains(header_refusal("{" + entry("a", "F32", "2", "[0,8]") + "}", kTwo),
+  CHECK(contains(header_refusal(std::string("{") + entry("a", "F32", "2", "[0,8]") + "}", kTwo),
                  "a shape (list)"));
-  CHECK(contains(header_refusal("{" + entry("a", "F32", "[2]", "\"08\"") + "}", kTwo),
+  CHECK(contains(header_refusal(std::string("{") + entry("a", "F32", "[2]", "\"08\"") + "}", kTwo),
                  "data_offsets (list)"));
   CHECK(contains(header_refusal(R"({"__metadata__":{"k":1}})"), "metadata \"k\" must be a string"));
   CHECK(contains(header_refusal(R"({"__metadata__":{"k":{}}})"), "nested"));
@@ -340,9 +341,10 @@ TEST_CASE("serialize: nesting is refused where it starts, however deep it goes")
 
 TEST_CASE("serialize SFT1: names and fields that appear twice") {
   const std::string one = entry("key00", "F32", "[2]", "[0,8]");
-  CHECK(header_refusal("{" + one + "," + one + "}", kTwo) == "two tensors have the name \"key00\"");
+  CHECK(header_refusal(std::string("{") + one + "," + one + "}", kTwo) ==
+        "two tensors have the name \"key00\"");
   const std::string same = entry("key\\u00300", "F32", "[2]", "[8,16]");
-  CHECK(header_refusal("{" + one + "," + same + "}", kTwo + kTwo) ==
+  CHECK(header_refusal(std::string("{") + one + "," + same + "}", kTwo + kTwo) ==
         "two tensors have the name \"key00\"");
   CHECK(header_refusal(R"({"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
                        kTwo) == "\"a\" has two fields \"dtype\"");
@@ -351,18 +353,23 @@ TEST_CASE("serialize SFT1: names and fields that appear twice") {
 }
 
 TEST_CASE("serialize SFT2: a shape that does not match its bytes") {
-  CHECK(header_refusal("{" + entry("w", "F32", "[1000,1000]", "[0,4]") + "}", "1234") ==
-        "tensor \"w\" of dtype F32 and shape [1000, 1000] needs 4000000 bytes, its data_offsets "
-        "give 4");
-  CHECK(contains(header_refusal("{" + entry("w", "F32", "[1]", "[0,8]") + "}", kTwo), "needs 4"));
-  CHECK(contains(header_refusal("{" + entry("w", "F32", "[0]", "[0,8]") + "}", kTwo), "needs 0"));
-  CHECK(contains(header_refusal("{" + entry("w", "F32", "[]", "[0,8]") + "}", kTwo), "needs 4"));
-  CHECK(contains(header_refusal("{" + entry("w", "F64", "[2]", "[0,8]") + "}", kTwo), "needs 16"));
+  CHECK(
+      header_refusal(std::string("{") + entry("w", "F32", "[1000,1000]", "[0,4]") + "}", "1234") ==
+      "tensor \"w\" of dtype F32 and shape [1000, 1000] needs 4000000 bytes, its data_offsets "
+      "give 4");
+  CHECK(contains(header_refusal(std::string("{") + entry("w", "F32", "[1]", "[0,8]") + "}", kTwo),
+                 "needs 4"));
+  CHECK(contains(header_refusal(std::string("{") + entry("w", "F32", "[0]", "[0,8]") + "}", kTwo),
+                 "needs 0"));
+  CHECK(contains(header_refusal(std::string("{") + entry("w", "F32", "[]", "[0,8]") + "}", kTwo),
+                 "needs 4"));
+  CHECK(contains(header_refusal(std::string("{") + entry("w", "F64", "[2]", "[0,8]") + "}", kTwo),
+                 "needs 16"));
 }
 
 TEST_CASE("serialize: shapes out of range") {
   const auto shape = [](const std::string& text) {
-    return header_refusal("{" + entry("w", "F32", text, "[0,8]") + "}", kTwo);
+    return header_refusal(std::string("{") + entry("w", "F32", text, "[0,8]") + "}", kTwo);
   };
   CHECK(contains(shape("[-2]"), "no whole number >= 0"));
   CHECK(contains(shape("[2.0]"), "no whole number >= 0"));
@@ -380,7 +387,7 @@ TEST_CASE("serialize: shapes out of range") {
 TEST_CASE("serialize SFT4: offsets that overlap, leave holes, point outside or overflow") {
   const auto two = [](const std::string& k, const std::string& v, std::size_t bytes = 16) {
     return header_refusal(
-        "{" + entry("k", "F32", "[2]", k) + "," + entry("v", "F32", "[2]", v) + "}",
+        std::string("{") + entry("k", "F32", "[2]", k) + "," + entry("v", "F32", "[2]", v) + "}",
         std::string(bytes, '\0'));
   };
   CHECK(two("[0,8]", "[8,16]") == "no path: no error");
@@ -405,9 +412,9 @@ TEST_CASE("serialize SFT4: offsets that overlap, leave holes, point outside or o
 
 TEST_CASE("serialize: empty tensors lie anywhere between the others, and only there") {
   const auto with_empty = [](const std::string& offsets) {
-    return header_refusal(
-        "{" + entry("e", "F32", "[0,3]", offsets) + "," + entry("w", "F32", "[2]", "[0,8]") + "}",
-        kTwo);
+    return header_refusal(std::string("{") + entry("e", "F32", "[0,3]", offsets) + "," +
+                              entry("w", "F32", "[2]", "[0,8]") + "}",
+                          kTwo);
   };
   CHECK(with_empty("[0,0]") == "no path: no error");
   CHECK(with_empty("[8,8]") == "no path: no error");
@@ -417,21 +424,24 @@ TEST_CASE("serialize: empty tensors lie anywhere between the others, and only th
 
 TEST_CASE("serialize: dtypes that are not known, and bytes that are no bool") {
   const auto dtype = [](const std::string& name) {
-    return header_refusal("{" + entry("layer.w", name, "[1]", "[0,8]") + "}", kTwo);
+    return header_refusal(std::string("{") + entry("layer.w", name, "[1]", "[0,8]") + "}", kTwo);
   };
   CHECK(dtype("F8_E4M3") == "tensor \"layer.w\" has the dtype \"F8_E4M3\", which cannot be read");
   CHECK(contains(dtype("U64"), "cannot be read"));
   CHECK(contains(dtype("f32"), "cannot be read"));
   CHECK(contains(dtype(""), "cannot be read"));
-  CHECK(header_refusal("{" + entry("m", "BOOL", "[3]", "[0,3]") + "}", std::string("\0\1\2", 3)) ==
+  CHECK(header_refusal(std::string("{") + entry("m", "BOOL", "[3]", "[0,3]") + "}",
+                       std::string("\0\1\2", 3)) ==
         "tensor \"m\" is BOOL and has the byte 2 at element 2");
-  CHECK(contains(header_refusal("{" + entry("m", "BOOL", "[1]", "[0,1]") + "}", "\xff"),
-                 "has the byte 255 at element 0"));
+  CHECK(
+      contains(header_refusal(std::string("{") + entry("m", "BOOL", "[1]", "[0,1]") + "}", "\xff"),
+               "has the byte 255 at element 0"));
 }
 
 TEST_CASE("serialize: names in messages are cut and stay on one line") {
   const std::string name = "a\\n\\u0000" + std::string(1000, 'b');
-  const std::string message = header_refusal("{" + entry(name, "X", "[1]", "[0,8]") + "}", kTwo);
+  const std::string message =
+      header_refusal(std::string("{") + entry(name, "X", "[1]", "[0,8]") + "}", kTwo);
   CHECK(contains(message, "tensor \"a\\n\\u0000bbb"));
   CHECK(contains(message, "bbb\"... has the dtype \"X\""));
 }
