@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/ops/binary.h"
-#include "core/ops/norm.h"
+#include "core/ops/dropout.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
 #include "nn/init.h"

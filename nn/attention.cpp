@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/ops/binary.h"
+#include "core/ops/dropout.h"
 #include "core/ops/matmul.h"
-#include "core/ops/norm.h"
 #include "core/ops/softmax.h"
 #include "core/ops/view.h"
 #include "core/scope.h"

@@ -2,7 +2,7 @@
 #include "nn/transformer_layer.h"
 
 #include "core/ops/binary.h"
-#include "core/ops/norm.h"
+#include "core/ops/dropout.h"
 #include "core/ops/unary.h"
 #include "core/scope.h"
 

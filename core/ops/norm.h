@@ -1,4 +1,4 @@
-// Normalisation over the last axes, and dropout.
+// Normalisation over the last axis.
 #pragma once
 
 #include "core/tensor.h"
@@ -13,9 +13,5 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias
 
 /// x / sqrt(mean(x^2) + eps) * weight over the last axis (Zhang and Sennrich 2019).
 Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-6);
-
-/// Inside a TrainingScope: each element is 0 with probability p, else scaled by 1 / (1 - p).
-/// Outside, and for p = 0: x itself. Throws unless 0 <= p <= 1; p = 1 gives zeros.
-Tensor dropout(const Tensor& x, double p);
 
 }  // namespace gradzoo
