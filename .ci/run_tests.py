@@ -1,0 +1,113 @@
+"""Runs the tests of a build folder: one line each, what failed in full, and a total.
+
+usage: run_tests.py BUILD [--suite NAME] [--exclude CASES] [NAME or FILTER ...]
+
+A NAME is a test's name in tests/meson.build (core, consumer, ...); every other word selects, in
+the unit test programs, the cases with that text in their names.
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+DOCTEST = re.compile(r"\[doctest\] test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed")
+SCRIPT = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
+NOTE = re.compile(r"^.*?(skipped: .*)$", re.MULTILINE)
+
+
+def run(test, arguments):
+    """Output, exit code and seconds of one test; code None when it ran out of time."""
+    start = time.monotonic()
+    process = subprocess.Popen(
+        test["cmd"] + arguments,
+        cwd=test["workdir"],
+        env={**os.environ, **test["env"]},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=test["timeout"])
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, code = process.communicate()[0], None
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGTERM)
+        print("interrupted")
+        sys.exit(130)
+    return output, code, time.monotonic() - start
+
+
+def count(output, code):
+    """Cases passed and failed. A program that died without a word about it is one failure."""
+    found = DOCTEST.findall(output) + SCRIPT.findall(output)
+    passed = sum(int(p) for p, _ in found)
+    failed = sum(int(f) for _, f in found)
+    if code != 0 and failed == 0:
+        failed = 1
+    return passed, failed
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("build")
+    parser.add_argument("--suite")
+    parser.add_argument("--exclude", default="")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+
+    with open(os.path.join(options.build, "meson-info", "intro-tests.json")) as file:
+        tests = json.load(file)
+    names = {test["name"] for test in tests}
+    filters = [word for word in options.words if word not in names]
+    chosen = []
+    for test in tests:
+        unit = any(suite.endswith(":unit") for suite in test["suite"])
+        if options.suite and not any(s.endswith(":" + options.suite) for s in test["suite"]):
+            continue
+        if not options.words or test["name"] in options.words:
+            chosen.append((test, unit, []))
+        elif filters and unit:
+            chosen.append((test, unit, ["--test-case=" + ",".join(f"*{f}*" for f in filters)]))
+
+    passed = failed = 0
+    for test, unit, arguments in chosen:
+        if unit and options.exclude:
+            arguments.append("--test-case-exclude=" + options.exclude)
+        print(f"{test['name']:<12}", end="", flush=True)
+        output, code, seconds = run(test, arguments)
+        p, f = count(output, code)
+        passed += p
+        failed += f
+        print(f"{p:5} passed {f:5} failed {seconds:8.1f} s", flush=True)
+        if f:
+            print(output)
+            if code is None:
+                print(f"{test['name']}: stopped after {test['timeout']} s")
+            elif code < 0:
+                print(f"{test['name']}: ended by {signal.Signals(-code).name}")
+        else:
+            for note in dict.fromkeys(NOTE.findall(output)):
+                print(f"{'':12}  {note}")
+
+    if passed + failed == 0:
+        print(f"no test matches {' '.join(options.words)}; tests: {' '.join(sorted(names))}")
+        failed = 1
+    if "GRADZOO_COUNTS" in os.environ:  # .ci/run adds them up
+        with open(os.environ["GRADZOO_COUNTS"], "w") as file:
+            file.write(f"{passed} {failed}\n")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
