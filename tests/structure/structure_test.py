@@ -24,7 +24,7 @@ MAY_INCLUDE = {
 # those that fill or read memory directly.
 DOORS = ("create", "random", "shape", "storage", "tensor", "threads", "version", "anomaly")
 # Headers of core/ that are not installed, besides kernels/.
-PRIVATE_HEADERS = ("core/ops/dispatch.h", "core/ops/layout.h")
+PRIVATE_HEADERS = ("core/ops/dispatch.h", "core/ops/layout.h", "core/ops/reduction.h")
 
 HEADER_LINES, SOURCE_LINES, MODEL_LINES, WIDTH = 160, 320, 250, 100
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -93,12 +93,15 @@ def kernels_behind_ops(tree):
 
 
 def private_headers(tree):
-    """What is not installed is included by no header that is."""
+    """An installed header includes only installed ones, the standard library and fmt."""
+    private = re.compile(r"#\s*include\s*<(nlohmann/|cblas|omp|CLI|dlfcn|doctest)[^>]*>")
     for path, _ in library_files(tree):
         if path.endswith(".h") and not is_private(path):
             for header in includes(tree, path):
                 if is_private(header):
                     yield f"{path}: is installed, but {header} is not"
+            if found := private.search(tree[path]):
+                yield f"{path}: is installed, and would make {found[0]} a need of its users"
 
 
 def is_private(path):
