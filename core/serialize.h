@@ -20,12 +20,14 @@ struct TensorFile {
 };
 
 /// Writes a safetensors file: to a temporary name beside it, flushed to disk, then renamed, so that
-/// a crash leaves the old file or the new one. Throws naming path and cause; duplicate names are
-/// refused.
+/// a crash leaves the old file or the new one. The elements are written, whatever the strides;
+/// tensors that share memory (tied weights) are written once under each of their names. Throws
+/// naming path and cause, and for a name that is used twice.
 void save_tensors(const std::string& path, const TensorFile& file);
 
-/// Reads a safetensors file. A broken one is an Error naming the path and what is wrong; nothing is
-/// allocated from a size that the file has not been checked to hold.
+/// Reads a safetensors file: leaves without gradient, in the order of the header. F16 and BF16
+/// become f32, integers of up to 32 bits i64, all exactly. A broken file is an Error naming the
+/// path and what is wrong; nothing is allocated from a size that the file was not checked to hold.
 TensorFile load_tensors(const std::string& path);
 
 }  // namespace gradzoo

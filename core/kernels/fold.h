@@ -1,193 +1,48 @@
-// Reducing a strided array along some of its axes with any associative operation. Included by the
-// kernels' .cpp files only, which instantiate it for each reduction.
+// Reducing a strided array along some of its axes with any associative operation (described in
+// fold_rows.h). Included by the kernels' .cpp files only, which instantiate it for each reduction.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
-#include "core/kernels/parallel.h"
-#include "core/kernels/reduce.h"
-#include "core/kernels/simd.h"
-#include "core/kernels/strided.h"
+#include "core/kernels/fold_columns.h"
+#include "core/kernels/fold_rows.h"
 
 namespace gradzoo::kernels {
 
-// An operation Op says what is computed:
-//   using Acc                      what is accumulated: wide enough not to lose digits
-//   static constexpr bool kShifted whether of() looks at a number of the output's own (its mean)
-//   Acc identity() const           of nothing
-//   Acc of(X x, S s) const         of one element; s is the output's own number
-//   Acc join(Acc a, Acc b) const   of two parts
-//   Y finish(Acc a, S s) const     the result
+/// The number of an output's own, for operations that use none.
+struct None {};
 
-/// Elements below which a reduction stays on the calling thread.
-inline constexpr std::int64_t kFoldBlock = 32768;
-/// Most parts that one output is computed in.
-inline constexpr std::int64_t kFoldParts = 16;
-/// Columns that are accumulated together.
-inline constexpr std::int64_t kFoldTile = 256;
-
-template <class Op, class S>
-GRADZOO_INLINE S shift_at(const S* shift, std::int64_t i) {
-  if constexpr (Op::kShifted) return shift[i];
-  return S{};
+template <class T>
+GRADZOO_INLINE bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return x != x;
+  return false;
 }
 
-/// One row. Contiguous ones go through lanes that do not wait for each other.
-template <class Op, class X, class S>
-GRADZOO_SIMD typename Op::Acc fold_row(const X* x, std::int64_t stride, std::int64_t n, S s,
-                                       const Op op) {
-  constexpr std::int64_t kLanes = 32;
-  typename Op::Acc total = op.identity();
-  std::int64_t i = 0;
-  if (stride == 1 && n >= kLanes) {
-    typename Op::Acc lanes[kLanes];
-    for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] = op.of(x[k], s);
-    for (i = kLanes; i + kLanes <= n; i += kLanes) {
-#pragma omp simd
-      for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] = op.join(lanes[k], op.of(x[i + k], s));
-    }
-    for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
-      for (std::int64_t k = 0; k < half; ++k) lanes[k] = op.join(lanes[k], lanes[k + half]);
-    }
-    total = lanes[0];
+/// Base of the operations that add. Floats are summed in f64, so that 10^7 of them keep their
+/// digits; integers wrap around, which is defined for unsigned ones only.
+template <class X>
+struct Adding {
+  using Acc = std::conditional_t<std::is_floating_point_v<X>, double, std::uint64_t>;
+  static constexpr bool kShifted = false;
+  GRADZOO_INLINE Acc identity() const { return 0; }
+  GRADZOO_INLINE Acc join(Acc a, Acc b) const { return a + b; }
+};
+
+/// NaN if there is one, else the largest.
+template <class T>
+struct Max {
+  using Acc = T;
+  static constexpr bool kShifted = false;
+  GRADZOO_INLINE T identity() const {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   }
-  for (; i < n; ++i) total = op.join(total, op.of(x[i * stride], s));
-  return total;
-}
-
-/// The elements [begin, end) of the reduced axes, for one output.
-template <class Op, class X, class S>
-typename Op::Acc fold_range(const Walk<1>& inner, const X* x, std::int64_t begin, std::int64_t end,
-                            S s, const Op& op) {
-  const std::int64_t stride = inner.inner_stride(0);
-  if (inner.rank == 1) return fold_row(x + begin * stride, stride, end - begin, s, op);
-  typename Op::Acc total = op.identity();
-  for_each_run(inner, begin, end, [&](const auto& at, std::int64_t n) {
-    total = op.join(total, fold_row(x + at[0], stride, n, s, op));
-  });
-  return total;
-}
-
-/// In how many parts n elements are done: it depends on n alone, so that the bits do not depend on
-/// the number of threads.
-inline std::int64_t fold_parts(std::int64_t n) {
-  return std::clamp<std::int64_t>(n / kFoldBlock, 1, kFoldParts);
-}
-
-/// Output by output: for reduced axes that lie close together in memory.
-template <class Op, class X, class Y, class S>
-void fold_rows(const Fold& fold, const X* x, Y* y, const S* shift, const Op& op) {
-  const std::int64_t n = fold.inner.numel;
-  const std::int64_t parts = fold_parts(n);
-  const std::int64_t part = (n + parts - 1) / parts;
-  const auto each_output = [&](std::int64_t begin, std::int64_t end, const auto& output) {
-    std::int64_t i = begin;
-    for_each_run(fold.outer, begin, end, [&](const auto& at, std::int64_t count) {
-      const X* start = x + at[0];
-      for (const std::int64_t stop = i + count; i < stop; ++i) {
-        const S s = shift_at<Op>(shift, i);
-        y[i] = op.finish(output(start, s), s);
-        start += fold.outer.inner_stride(0);
-      }
-    });
-  };
-  if (parts == 1) {
-    const std::int64_t block = std::max<std::int64_t>(1, kFoldBlock / n);
-    parallel_for(fold.outer.numel, block, [&](std::int64_t begin, std::int64_t end) {
-      each_output(begin, end,
-                  [&](const X* start, S s) { return fold_range(fold.inner, start, 0, n, s, op); });
-    });
-    return;
-  }
-  each_output(0, fold.outer.numel, [&](const X* start, S s) {
-    std::array<typename Op::Acc, kFoldParts> partial;
-    partial.fill(op.identity());
-    parallel_for(n, part, [&](std::int64_t begin, std::int64_t end) {
-      partial[static_cast<std::size_t>(begin / part)] =
-          fold_range(fold.inner, start, begin, end, s, op);
-    });
-    typename Op::Acc total = op.identity();
-    for (const auto& value : partial) total = op.join(total, value);
-    return total;
-  });
-}
-
-/// n rows of `width` neighbouring columns, added to one accumulator per column.
-template <class Op, class X, class S>
-GRADZOO_SIMD void fold_columns_run(const X* x, std::int64_t stride, std::int64_t n,
-                                   std::int64_t width, const S* shift, typename Op::Acc* total,
-                                   const Op op) {
-  std::int64_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    const X* a = x + i * stride;
-    const X* b = a + stride;
-    const X* c = b + stride;
-    const X* d = c + stride;
-#pragma omp simd
-    for (std::int64_t k = 0; k < width; ++k) {
-      const S s = shift_at<Op>(shift, k);
-      const auto ab = op.join(op.of(a[k], s), op.of(b[k], s));
-      const auto cd = op.join(op.of(c[k], s), op.of(d[k], s));
-      total[k] = op.join(total[k], op.join(ab, cd));
-    }
-  }
-  for (; i < n; ++i) {
-    const X* a = x + i * stride;
-#pragma omp simd
-    for (std::int64_t k = 0; k < width; ++k) {
-      total[k] = op.join(total[k], op.of(a[k], shift_at<Op>(shift, k)));
-    }
-  }
-}
-
-/// One tile of columns, its rows in `parts` parts.
-template <class Op, class X, class Y, class S>
-void fold_tile(const Walk<1>& inner, const X* x, std::int64_t width, std::int64_t parts, Y* y,
-               const S* shift, const Op& op) {
-  using Acc = typename Op::Acc;
-  Acc total[kFoldParts][kFoldTile];
-  const std::int64_t part = (inner.numel + parts - 1) / parts;
-  parallel_for(inner.numel, part, [&](std::int64_t begin, std::int64_t end) {
-    Acc* mine = total[begin / part];
-    std::fill(mine, mine + width, op.identity());
-    for_each_run(inner, begin, end, [&](const auto& at, std::int64_t n) {
-      fold_columns_run(x + at[0], inner.inner_stride(0), n, width, shift, mine, op);
-    });
-  });
-  for (std::int64_t p = 1; p * part < inner.numel; ++p) {
-    for (std::int64_t k = 0; k < width; ++k) total[0][k] = op.join(total[0][k], total[p][k]);
-  }
-  for (std::int64_t k = 0; k < width; ++k) y[k] = op.finish(total[0][k], shift_at<Op>(shift, k));
-}
-
-/// Many outputs at once: for kept axes that end in neighbouring elements while the reduced ones
-/// are apart, as in the gradient of a bias.
-template <class Op, class X, class Y, class S>
-void fold_columns(const Fold& fold, const X* x, Y* y, const S* shift, const Op& op) {
-  Walk<1> groups = fold.outer;  // without its last axis, which is cut into tiles
-  const std::int64_t columns = groups.shape[static_cast<std::size_t>(groups.rank - 1)];
-  const std::int64_t tiles = (columns + kFoldTile - 1) / kFoldTile;
-  groups.shape[static_cast<std::size_t>(groups.rank - 1)] = 1;
-  groups.numel /= columns;
-  const std::int64_t tasks = groups.numel * tiles;
-  const std::int64_t work = fold.inner.numel * std::min(columns, kFoldTile);
-  const std::int64_t parts = tasks >= kFoldParts ? 1 : std::min(fold_parts(work), fold.inner.numel);
-  // With several parts the tasks come one after the other, and each is done by all threads.
-  const std::int64_t block = parts > 1 ? tasks : std::max<std::int64_t>(1, kFoldBlock / work);
-  parallel_for(tasks, block, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t group = task / tiles;
-      const std::int64_t first = task % tiles * kFoldTile;
-      const std::int64_t i = group * columns + first;
-      for_each_run(groups, group, group + 1, [&](const auto& at, std::int64_t) {
-        fold_tile(fold.inner, x + at[0] + first, std::min(kFoldTile, columns - first), parts, y + i,
-                  Op::kShifted ? shift + i : shift, op);
-      });
-    }
-  });
-}
+  GRADZOO_INLINE T of(T x, None) const { return x; }
+  GRADZOO_INLINE T join(T a, T b) const { return a > b || is_nan(a) ? a : b; }
+  GRADZOO_INLINE T finish(T a, None) const { return a; }
+};
 
 /// y[i] = the reduction of the elements of output i. `shift` holds one number per output where the
 /// operation wants it, and may be y itself.
@@ -204,6 +59,11 @@ void fold_with(const Fold& fold, const X* x, Y* y, const S* shift, const Op& op)
       fold_rows(fold, x, y, shift, op);
     }
   }
+}
+
+template <class Op, class X, class Y>
+void fold_plain(const Fold& fold, const X* x, Y* y, const Op& op) {
+  fold_with(fold, x, y, static_cast<const None*>(nullptr), op);
 }
 
 }  // namespace gradzoo::kernels

@@ -9,26 +9,10 @@
 namespace gradzoo::kernels {
 namespace {
 
-// Floats are summed in f64, so that 10^7 of them keep their digits; integers wrap around, which
-// is defined for unsigned ones only.
-template <class X>
-using Wide = std::conditional_t<std::is_floating_point_v<X>, double, std::uint64_t>;
-
-struct None {};
-
-template <class T>
-GRADZOO_INLINE bool is_nan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x != x;
-  return false;
-}
-
 template <class X, class Y>
-struct Sum {
-  using Acc = Wide<X>;
-  static constexpr bool kShifted = false;
-  GRADZOO_INLINE Acc identity() const { return 0; }
+struct Sum : Adding<X> {
+  using typename Adding<X>::Acc;
   GRADZOO_INLINE Acc of(X x, None) const { return static_cast<Acc>(x); }
-  GRADZOO_INLINE Acc join(Acc a, Acc b) const { return a + b; }
   GRADZOO_INLINE Y finish(Acc a, None) const { return static_cast<Y>(a); }
 };
 
@@ -40,25 +24,12 @@ struct Mean : Sum<X, Y> {
 
 template <class T>
 struct Prod {
-  using Acc = Wide<T>;
+  using Acc = typename Adding<T>::Acc;
   static constexpr bool kShifted = false;
   GRADZOO_INLINE Acc identity() const { return 1; }
   GRADZOO_INLINE Acc of(T x, None) const { return static_cast<Acc>(x); }
   GRADZOO_INLINE Acc join(Acc a, Acc b) const { return a * b; }
   GRADZOO_INLINE T finish(Acc a, None) const { return static_cast<T>(a); }
-};
-
-template <class T>
-struct Max {
-  using Acc = T;
-  static constexpr bool kShifted = false;
-  GRADZOO_INLINE T identity() const {
-    using Limits = std::numeric_limits<T>;
-    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  }
-  GRADZOO_INLINE T of(T x, None) const { return x; }
-  GRADZOO_INLINE T join(T a, T b) const { return a > b || is_nan(a) ? a : b; }
-  GRADZOO_INLINE T finish(T a, None) const { return a; }
 };
 
 template <class T>
@@ -92,41 +63,36 @@ struct All {
   GRADZOO_INLINE bool finish(Acc a, None) const { return a != 0; }
 };
 
-template <class Op, class X, class Y>
-void plain(const Fold& fold, const X* x, Y* y, const Op& op) {
-  fold_with(fold, x, y, static_cast<const None*>(nullptr), op);
-}
-
 }  // namespace
 
 template <class X, class Y>
 void sum(const Fold& fold, const X* x, Y* y) {
-  plain(fold, x, y, Sum<X, Y>{});
+  fold_plain(fold, x, y, Sum<X, Y>{});
 }
 
 template <class X, class Y>
 void mean(const Fold& fold, const X* x, Y* y) {
-  plain(fold, x, y, Mean<X, Y>{{}, static_cast<double>(fold.inner.numel)});
+  fold_plain(fold, x, y, Mean<X, Y>{{}, static_cast<double>(fold.inner.numel)});
 }
 
 template <class T>
 void prod(const Fold& fold, const T* x, T* y) {
-  plain(fold, x, y, Prod<T>{});
+  fold_plain(fold, x, y, Prod<T>{});
 }
 
 template <class T>
 void max(const Fold& fold, const T* x, T* y) {
-  plain(fold, x, y, Max<T>{});
+  fold_plain(fold, x, y, Max<T>{});
 }
 
 template <class T>
 void min(const Fold& fold, const T* x, T* y) {
-  plain(fold, x, y, Min<T>{});
+  fold_plain(fold, x, y, Min<T>{});
 }
 
-void any(const Fold& fold, const bool* x, bool* y) { plain(fold, x, y, Any{}); }
+void any(const Fold& fold, const bool* x, bool* y) { fold_plain(fold, x, y, Any{}); }
 
-void all(const Fold& fold, const bool* x, bool* y) { plain(fold, x, y, All{}); }
+void all(const Fold& fold, const bool* x, bool* y) { fold_plain(fold, x, y, All{}); }
 
 template <class T>
 void find(const Fold& fold, const T* x, const T* value, std::int64_t* y) {

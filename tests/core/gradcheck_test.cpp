@@ -193,6 +193,18 @@ TEST_CASE("gradcheck walks strided leaves by their strides") {
                        Error);
 }
 
+TEST_CASE("gradcheck passes integers on, and takes empty leaves and outputs") {
+  const Tensor ids = tensor({1, 0, 1}, DType::i64);
+  const auto f = [](const std::vector<Tensor>& in) { return index_select(in[1], 0, in[0]); };
+  CHECK(gradcheck(f, {ids, leaf({2, 3})}));
+  CHECK(gradgradcheck(f, {ids, leaf({2, 3})}));
+  const auto nothing =
+      gradcheck([](const auto& in) { return exp(in[0]); }, {empty({0, 3}, DType::f64)});
+  CHECK(nothing);
+  CHECK(nothing.report == "gradcheck: right, there are no elements to compare");
+  CHECK(gradgradcheck([](const auto& in) { return exp(in[0]); }, {empty({0, 3}, DType::f64)}));
+}
+
 TEST_CASE("gradcheck works inside NoGrad") {
   const NoGrad no_grad;
   CHECK(gradcheck([](const auto& in) { return exp(in[0]); }, {leaf({0.5})}));

@@ -1,1 +1,471 @@
+// safetensors files: what is written, what comes back, and what broken files are told.
+#include "core/serialize.h"
+
 #include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "core/create.h"
+#include "core/ops/view.h"
+#include "core/storage.h"
+#include "core/trace.h"
+#include "tests/core/temporary.h"
+
+using namespace gradzoo;
+using namespace gradzoo::test;
+
+namespace {
+
+std::string length_bytes(std::uint64_t length) {
+  std::string bytes(8, '\0');
+  for (auto& byte : bytes) {
+    byte = static_cast<char>(length & 255);
+    length >>= 8;
+  }
+  return bytes;
+}
+
+// A file with this header, its length right, and this data.
+std::string file_bytes(const std::string& header, const std::string& data = "") {
+  return length_bytes(header.size()) + header + data;
+}
+
+std::string entry(const std::string& name, const std::string& type, const std::string& shape,
+                  const std::string& offsets) {
+  return std::string("\"") + name + R"(":{"dtype":")" + type + R"(","shape":)" + shape +
+         R"(,"data_offsets":)" + offsets + "}";
+}
+
+// What load_tensors says about a file with these bytes, without the path it must start with.
+std::string refusal(const std::string& bytes) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "broken.safetensors";
+  write_bytes(path, bytes);
+  const std::string message = message_of([&] { load_tensors(path); });
+  if (message.rfind(path + ": ", 0) != 0) return "no path: " + message;
+  CHECK(message.find('\n') == std::string::npos);
+  CHECK(message.size() < 400);
+  return message.substr(path.size() + 2);
+}
+
+std::string header_refusal(const std::string& header, const std::string& data = "") {
+  return refusal(file_bytes(header, data));
+}
+
+TensorFile round_trip(const TensorFile& file) {
+  const TemporaryDirectory directory;
+  save_tensors(directory / "f", file);
+  return load_tensors(directory / "f");
+}
+
+template <class T>
+void check_same(const Tensor& a, const Tensor& b) {
+  REQUIRE(a.defined());
+  CHECK(a.shape() == b.shape());
+  REQUIRE(a.dtype() == b.dtype());
+  const auto x = a.to_vector<T>(), y = b.to_vector<T>();
+  REQUIRE(x.size() == y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::memcmp(&x[i], &y[i], sizeof(T)) == 0);
+}
+template <>
+void check_same<bool>(const Tensor& a, const Tensor& b) {
+  CHECK(a.shape() == b.shape());
+  CHECK(a.to_vector<bool>() == b.to_vector<bool>());
+}
+
+const std::string kTwo(8, '\0');  // the data of two f32
+
+}  // namespace
+
+TEST_CASE("serialize: every dtype, special values, metadata and order come back") {
+  const double inf = std::numeric_limits<double>::infinity();
+  TensorFile file;
+  file.tensors = {
+      {"z.bool", tensor({true, false, true}, DType::boolean)},
+      {"a.f32", tensor({{1.5, -0.0, inf}, {-inf, 1e-45, NAN}})},
+      {"i64", from_vector<std::int64_t>({INT64_MIN, INT64_MAX, (INT64_C(1) << 53) + 1}, {3})},
+      {"f64", tensor({0.1, -1e308, 5e-324}, DType::f64)},
+      {"scalar", scalar(2.5)},
+      {"empty", empty({0, 3}, DType::f64)},
+      {"", ones({2})},
+      {"näme \"quoted\" \\ \n", ones({1, 1, 1, 1, 1, 1, 1, 2})},
+  };
+  file.metadata = {{"format", "pt"}, {"config", "{\"d_model\": 64}"}, {"ключ", ""}};
+  const TensorFile back = round_trip(file);
+  CHECK(back.metadata == file.metadata);
+  REQUIRE(back.tensors.size() == file.tensors.size());
+  for (std::size_t i = 0; i < file.tensors.size(); ++i) {
+    CHECK(back.tensors[i].first == file.tensors[i].first);
+    CHECK_FALSE(back.tensors[i].second.requires_grad());
+  }
+  check_same<bool>(back.find("z.bool"), file.find("z.bool"));
+  check_same<float>(back.find("a.f32"), file.find("a.f32"));
+  check_same<std::int64_t>(back.find("i64"), file.find("i64"));
+  check_same<double>(back.find("f64"), file.find("f64"));
+  check_same<float>(back.find("scalar"), file.find("scalar"));
+  check_same<double>(back.find("empty"), file.find("empty"));
+  check_same<float>(back.find(""), file.find(""));
+  check_same<float>(back.tensors[7].second, file.tensors[7].second);
+  CHECK_FALSE(back.find("none").defined());
+}
+
+TEST_CASE("serialize: a file without tensors") {
+  TensorFile file;
+  CHECK(round_trip(file).tensors.empty());
+  file.metadata["key"] = "value";
+  CHECK(round_trip(file).metadata == file.metadata);
+}
+
+TEST_CASE("serialize: the bytes are those of the format") {
+  const TemporaryDirectory directory;
+  TensorFile file;
+  file.tensors = {{"flag", tensor({1, 0, 1}, DType::boolean)}, {"w", tensor({{1.0}, {-2.0}})}};
+  file.metadata = {{"by", "hand"}};
+  save_tensors(directory / "f", file);
+  // Widest elements first, so that "w" lies at a multiple of 4.
+  std::string header =
+      R"({"__metadata__":{"by":"hand"},"flag":{"dtype":"BOOL","shape":[3],"data_offsets":[8,11]},)"
+      R"("w":{"dtype":"F32","shape":[2, 1],"data_offsets":[0,8]}})";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  const std::string data("\0\0\x80\x3f\0\0\0\xc0\1\0\1", 11);
+  CHECK(read_bytes(directory / "f") == file_bytes(header, data));
+  CHECK(directory.count() == 1);
+}
+
+TEST_CASE("serialize: a file written by hand is read, with spaces, escapes and any order") {
+  const TemporaryDirectory directory;
+  const std::string header =
+      "{ \"second\\u00e9\" : {\"data_offsets\": [4, 12], \"shape\": [], \"dtype\": \"I64\"},\n"
+      "  \"first\": {\"dtype\": \"F32\", \"shape\": [1, 1], \"data_offsets\": [0, 4]} }   ";
+  write_bytes(directory / "f",
+              file_bytes(header, std::string("\0\0\x40\xbf\xfe\xff\xff\xff\xff\xff\xff\xff", 12)));
+  const TensorFile file = load_tensors(directory / "f");
+  REQUIRE(file.tensors.size() == 2);
+  CHECK(file.tensors[0].first == "secondé");
+  CHECK(file.find("secondé").shape() == Shape{});
+  CHECK(file.find("secondé").to_vector<std::int64_t>().at(0) == -2);
+  CHECK(file.find("first").shape() == Shape{1, 1});
+  CHECK(file.find("first").item() == -0.75);
+}
+
+TEST_CASE("serialize: narrow types become f32 and i64 exactly") {
+  const TemporaryDirectory directory;
+  const std::string header =
+      std::string("{") + entry("h", "F16", "[6]", "[0,12]") + "," +
+      entry("b", "BF16", "[2]", "[12,16]") + "," + entry("i", "I32", "[2]", "[16,24]") + "," +
+      entry("s", "I16", "[1]", "[24,26]") + "," + entry("c", "I8", "[2]", "[26,28]") + "," +
+      entry("u", "U8", "[1]", "[28,29]") + "," + entry("v", "U16", "[1]", "[29,31]") + "," +
+      entry("w", "U32", "[1]", "[31,35]") + "}";
+  const std::string data(
+      "\x00\x3c\x01\x00\xff\x03\xff\x7b\x00\xfc\x00\x80"  // 1, 2^-24, 1023/2^24, 65504, -inf, -0
+      "\x80\x3f\xc0\xff"                                  // 1, NaN
+      "\xff\xff\xff\xff\x00\x00\x00\x80"                  // -1, -2^31
+      "\x00\x80"                                          // -32768
+      "\x80\x7f"                                          // -128, 127
+      "\xff\xff\xff\xfe\xff\xff\xff",                     // 255, 65535, 2^32 - 2
+      35);
+  write_bytes(directory / "f", file_bytes(header, data));
+  const TensorFile file = load_tensors(directory / "f");
+  const std::vector<float> h = file.find("h").to_vector<float>();
+  CHECK(h[0] == 1.0f);
+  CHECK(h[1] == std::ldexp(1.0f, -24));
+  CHECK(h[2] == std::ldexp(1023.0f, -24));
+  CHECK(h[3] == 65504.0f);
+  CHECK(h[4] == -std::numeric_limits<float>::infinity());
+  CHECK((h[5] == 0.0f && std::signbit(h[5])));
+  CHECK(file.find("b").at({0}) == 1.0);
+  CHECK(std::isnan(file.find("b").at({1})));
+  using Ints = std::vector<std::int64_t>;
+  CHECK(file.find("i").to_vector<std::int64_t>() == Ints{-1, INT32_MIN});
+  CHECK(file.find("s").to_vector<std::int64_t>() == Ints{-32768});
+  CHECK(file.find("c").to_vector<std::int64_t>() == Ints{-128, 127});
+  CHECK(file.find("u").to_vector<std::int64_t>() == Ints{255});
+  CHECK(file.find("v").to_vector<std::int64_t>() == Ints{65535});
+  CHECK(file.find("w").to_vector<std::int64_t>() == Ints{INT64_C(4294967294)});
+}
+
+TEST_CASE("serialize SFT7, VIW5: strided and broadcast tensors are saved as their elements") {
+  const Tensor base = reshape(arange(24, DType::f32), {2, 3, 4});
+  TensorFile file;
+  file.tensors = {
+      {"transposed", transpose(base, 0, 2)},
+      {"steps", slice(base, 2, 1, kEnd, 2)},
+      {"row", select(base, 1, 2)},
+      {"broadcast", expand(tensor({{7.0, 8.0}}), {4, 2})},
+      {"inside", slice(arange(10, DType::f32), 0, 3, 6)},
+  };
+  const TensorFile back = round_trip(file);
+  for (const auto& [name, x] : file.tensors) {
+    CAPTURE(name);
+    check_same<float>(back.find(name), x);
+    CHECK(back.find(name).is_contiguous());
+  }
+  CHECK(back.find("broadcast").to_vector<float>() == std::vector<float>{7, 8, 7, 8, 7, 8, 7, 8});
+}
+
+TEST_CASE("serialize: strided tensors that are written in many pieces") {
+  TensorFile file;
+  file.tensors = {
+      {"rows", transpose(reshape(arange(300000, DType::f64), {1000, 300}))},
+      {"long rows", transpose(reshape(arange(280000, DType::f64), {140000, 2}))},
+      {"stretched", expand(arange(3, DType::f64), {70000, 3})},
+  };
+  const TensorFile back = round_trip(file);
+  for (const auto& [name, x] : file.tensors) {
+    CAPTURE(name);
+    CHECK(back.find(name).to_vector<double>() == x.to_vector<double>());
+  }
+}
+
+TEST_CASE("serialize SFT6: tensors that share memory are written under each name") {
+  const Tensor weight = tensor({{1.0, 2.0}, {3.0, 4.0}});
+  TensorFile file;
+  file.tensors = {{"embedding", weight}, {"output", weight}, {"part", slice(weight, 0, 0, 1)}};
+  const TensorFile back = round_trip(file);
+  check_same<float>(back.find("embedding"), weight);
+  check_same<float>(back.find("output"), weight);
+  CHECK(back.find("part").to_vector<float>() == std::vector<float>{1, 2});
+}
+
+TEST_CASE("serialize: a leaf keeps its gradient, and saving leaves no step in a trace") {
+  Tensor x = ones({2, 3});
+  x.requires_grad_();
+  const Tensor view = transpose(x);
+  const Trace trace;
+  TensorFile file;
+  file.tensors = {{"x", view}};
+  const TensorFile back = round_trip(file);
+  CHECK(trace.steps().empty());
+  CHECK(x.requires_grad());
+  CHECK_FALSE(back.find("x").requires_grad());
+}
+
+TEST_CASE("serialize: what cannot be saved is refused before anything is written") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "f";
+  const auto message = [&](const TensorFile& file) {
+    return message_of([&] { save_tensors(path, file); });
+  };
+  TensorFile twice;
+  twice.tensors = {{"w", ones({1})}, {"w", ones({1})}};
+  CHECK(message(twice) == path + ": the name \"w\" is taken");
+  TensorFile reserved;
+  reserved.tensors = {{"__metadata__", ones({1})}};
+  CHECK(message(reserved) == path + ": the name \"__metadata__\" is taken");
+  TensorFile undefined;
+  undefined.tensors = {{"w", Tensor()}};
+  CHECK(message(undefined) == path + ": tensor \"w\" is undefined and cannot be saved");
+  TensorFile bytes;
+  bytes.tensors = {{"\xff", ones({1})}};
+  CHECK(contains(message(bytes), "is not UTF-8"));
+  TensorFile metadata;
+  metadata.metadata = {{"key", "\xc3"}};
+  CHECK(contains(message(metadata), "is not UTF-8"));
+  CHECK(directory.count() == 0);
+  CHECK(message_of([] {
+          save_tensors("/dev/full", {{{"w", ones({4})}}, {}});
+        }) == "/dev/full: cannot write: No space left on device");
+}
+
+TEST_CASE("serialize B14: a file cut at every byte is refused, and so is one too long") {
+  const TemporaryDirectory directory;
+  TensorFile file;
+  file.tensors = {{"a", tensor({1.0, 2.0, 3.0})}, {"b", tensor({true, false}, DType::boolean)}};
+  file.metadata = {{"k", "v"}};
+  save_tensors(directory / "whole", file);
+  const std::string whole = read_bytes(directory / "whole");
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    CAPTURE(length);
+    const std::string why = refusal(whole.substr(0, length));
+    CHECK((contains(why, "bytes") || contains(why, "cut short")));
+    CHECK_FALSE(contains(why, "no path"));
+  }
+  CHECK(refusal(whole + "x") == "1 bytes follow the last tensor");
+}
+
+TEST_CASE("serialize B15: header lengths that are not to be believed allocate nothing") {
+  const std::size_t before = memory::live_bytes();
+  memory::reset_peak();
+  CHECK(refusal(std::string(8, '\xff')) ==
+        "not a safetensors file: a header of 18446744073709551615 bytes, 2 to 100000000 are "
+        "allowed");
+  CHECK(contains(refusal(length_bytes(0) + "{}"), "a header of 0 bytes"));
+  CHECK(contains(refusal(length_bytes(100000001) + "{}"), "a header of 100000001 bytes"));
+  CHECK(refusal(length_bytes(100000000) + "{}") ==
+        "the header has 100000000 bytes, the file only 2 after its length (is it cut short?)");
+  CHECK(contains(refusal(length_bytes(3) + "{}"), "the header has 3 bytes"));
+  CHECK(memory::peak_bytes() == before);
+}
+
+TEST_CASE("serialize: headers that are not JSON, or the wrong JSON") {
+  const std::string good = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
+  CHECK(header_refusal("xx") == "the header is not JSON, wrong at its byte 1");
+  CHECK(contains(header_refusal("{\"a\":{" + good + "}"), "not JSON"));
+  CHECK(contains(header_refusal("{\"a\":{" + good + "},}", kTwo), "not JSON"));
+  CHECK(contains(header_refusal("{\"a\":{" + good + "}} x", kTwo), "not JSON"));
+  CHECK(contains(header_refusal("{\"\xff\":{" + good + "}}", kTwo), "not JSON"));
+  CHECK(contains(header_refusal("{} /* */"), "not JSON"));
+  CHECK(contains(header_refusal(std::string("{}\0garbage", 10)), "zero byte"));
+  CHECK(contains(header_refusal("[]"), "not a JSON object"));
+  CHECK(contains(header_refusal("12"), "not a JSON object"));
+  CHECK(contains(header_refusal("null"), "not a JSON object"));
+  CHECK(contains(header_refusal("{\"a\":1e999}"), "out of range"));
+  CHECK(contains(header_refusal("{\"a\":7}"), "\"a\" must be a JSON object"));
+  CHECK(contains(header_refusal("{\"a\":[]}"), "\"a\" must be a JSON object"));
+  CHECK(contains(header_refusal("{\"a\":{}}"), "must have a dtype"));
+  CHECK(contains(header_refusal("{\"a\":{" + good + ",\"more\":1}}", kTwo), "nothing else"));
+  CHECK(contains(header_refusal(R"({"a":{"dtype":1,"shape":[2],"data_offsets":[0,8]}})", kTwo),
+                 "must have a dtype"));
+  CHECK(contains(header_refusal(std::string("{") + entry("a", "F32", "2", "[0,8]") + "}", kTwo),
+                 "a shape (list)"));
+  CHECK(contains(header_refusal(std::string("{") + entry("a", "F32", "[2]", "\"08\"") + "}", kTwo),
+                 "data_offsets (list)"));
+  CHECK(contains(header_refusal(R"({"__metadata__":{"k":1}})"), "metadata \"k\" must be a string"));
+  CHECK(contains(header_refusal(R"({"__metadata__":{"k":{}}})"), "nested"));
+  CHECK(contains(header_refusal(R"({"__metadata__":"k"})"), "must be a JSON object"));
+}
+
+TEST_CASE("serialize: nesting is refused where it starts, however deep it goes") {
+  const std::string bomb(5000000, '[');
+  CHECK(contains(header_refusal(bomb), "not a JSON object"));
+  CHECK(contains(header_refusal("{\"a\":" + bomb), "must be a JSON object"));
+  CHECK(contains(header_refusal("{\"a\":{\"shape\":" + bomb), "nested"));
+  CHECK(contains(header_refusal("{\"a\":{\"shape\":{"), "nested"));
+  std::string objects;
+  for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
+  CHECK(contains(header_refusal(objects), "nested"));
+}
+
+TEST_CASE("serialize SFT1: names and fields that appear twice") {
+  const std::string one = entry("key00", "F32", "[2]", "[0,8]");
+  CHECK(header_refusal(std::string("{") + one + "," + one + "}", kTwo) ==
+        "two tensors have the name \"key00\"");
+  const std::string same = entry("key\\u00300", "F32", "[2]", "[8,16]");
+  CHECK(header_refusal(std::string("{") + one + "," + same + "}", kTwo + kTwo) ==
+        "two tensors have the name \"key00\"");
+  CHECK(header_refusal(R"({"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+                       kTwo) == "\"a\" has two fields \"dtype\"");
+  CHECK(contains(header_refusal(R"({"__metadata__":{"k":"1","k":"2"}})"), "two fields \"k\""));
+  CHECK(contains(header_refusal(R"({"__metadata__":{},"__metadata__":{}})"), "two tensors"));
+}
+
+TEST_CASE("serialize SFT2: a shape that does not match its bytes") {
+  CHECK(
+      header_refusal(std::string("{") + entry("w", "F32", "[1000,1000]", "[0,4]") + "}", "1234") ==
+      "tensor \"w\" of dtype F32 and shape [1000, 1000] needs 4000000 bytes, its data_offsets "
+      "give 4");
+  CHECK(contains(header_refusal(std::string("{") + entry("w", "F32", "[1]", "[0,8]") + "}", kTwo),
+                 "needs 4"));
+  CHECK(contains(header_refusal(std::string("{") + entry("w", "F32", "[0]", "[0,8]") + "}", kTwo),
+                 "needs 0"));
+  CHECK(contains(header_refusal(std::string("{") + entry("w", "F32", "[]", "[0,8]") + "}", kTwo),
+                 "needs 4"));
+  CHECK(contains(header_refusal(std::string("{") + entry("w", "F64", "[2]", "[0,8]") + "}", kTwo),
+                 "needs 16"));
+}
+
+TEST_CASE("serialize: shapes out of range") {
+  const auto shape = [](const std::string& text) {
+    return header_refusal(std::string("{") + entry("w", "F32", text, "[0,8]") + "}", kTwo);
+  };
+  CHECK(contains(shape("[-2]"), "no whole number >= 0"));
+  CHECK(contains(shape("[2.0]"), "no whole number >= 0"));
+  CHECK(contains(shape("[\"2\"]"), "no whole number >= 0"));
+  CHECK(contains(shape("[null]"), "no whole number >= 0"));
+  CHECK(contains(shape("[true]"), "no whole number >= 0"));
+  CHECK(contains(shape("[18446744073709551615]"), "too many elements"));
+  CHECK(contains(shape("[18446744073709551618]"), "no whole number >= 0"));
+  CHECK(contains(shape("[4294967296,4294967296,2]"), "too many elements"));
+  CHECK(contains(shape("[4611686018427387905,4]"), "too many elements"));
+  CHECK(contains(shape("[0,9223372036854775807,9223372036854775807]"), "too many elements"));
+  CHECK(contains(shape("[1,1,1,1,1,1,1,1,2]"), "has 9 axes, at most 8"));
+}
+
+TEST_CASE("serialize SFT4: offsets that overlap, leave holes, point outside or overflow") {
+  const auto two = [](const std::string& k, const std::string& v, std::size_t bytes = 16) {
+    return header_refusal(
+        std::string("{") + entry("k", "F32", "[2]", k) + "," + entry("v", "F32", "[2]", v) + "}",
+        std::string(bytes, '\0'));
+  };
+  CHECK(two("[0,8]", "[8,16]") == "no path: no error");
+  CHECK(contains(two("[0,8]", "[0,8]", 8), "overlaps"));
+  CHECK(two("[0,8]", "[4,12]", 12) ==
+        "tensor \"v\" starts at byte 4 and overlaps one that ends at 8");
+  CHECK(contains(two("[4,12]", "[0,8]", 12), "overlaps"));
+  CHECK(two("[0,8]", "[9,17]", 17) == "bytes 8 to 9 before tensor \"v\" belong to no tensor");
+  CHECK(contains(two("[1,9]", "[9,17]", 17), "bytes 0 to 1"));
+  CHECK(two("[0,8]", "[8,16]", 17) == "1 bytes follow the last tensor");
+  CHECK(contains(two("[0,8]", "[8,16]", 15), "tensor \"v\" ends at byte 16 of the data"));
+  CHECK(contains(two("[0,8]", "[18446744073709551600,18446744073709551608]"), "ends at byte"));
+  CHECK(contains(two("[0,8]", "[18446744073709551612,4]"), "before its start"));
+  CHECK(contains(two("[0,8]", "[16,8]"), "before its start"));
+  CHECK(contains(two("[0,8]", "[8,18446744073709551624]"), "two whole numbers"));
+  CHECK(contains(two("[0,8]", "[-8,0]"), "two whole numbers"));
+  CHECK(contains(two("[0,8]", "[8]"), "two whole numbers"));
+  CHECK(contains(two("[0,8]", "[8,16,24]"), "two whole numbers"));
+  CHECK(contains(two("[0,8]", "[8.0,16.0]"), "two whole numbers"));
+  CHECK(header_refusal("{}", "data") == "4 bytes follow the last tensor");
+}
+
+TEST_CASE("serialize: empty tensors lie anywhere between the others, and only there") {
+  const auto with_empty = [](const std::string& offsets) {
+    return header_refusal(std::string("{") + entry("e", "F32", "[0,3]", offsets) + "," +
+                              entry("w", "F32", "[2]", "[0,8]") + "}",
+                          kTwo);
+  };
+  CHECK(with_empty("[0,0]") == "no path: no error");
+  CHECK(with_empty("[8,8]") == "no path: no error");
+  CHECK(contains(with_empty("[4,4]"), "overlaps"));
+  CHECK(contains(with_empty("[9,9]"), "ends at byte 9"));
+}
+
+TEST_CASE("serialize: dtypes that are not known, and bytes that are no bool") {
+  const auto dtype = [](const std::string& name) {
+    return header_refusal(std::string("{") + entry("layer.w", name, "[1]", "[0,8]") + "}", kTwo);
+  };
+  CHECK(dtype("F8_E4M3") == "tensor \"layer.w\" has the dtype \"F8_E4M3\", which cannot be read");
+  CHECK(contains(dtype("U64"), "cannot be read"));
+  CHECK(contains(dtype("f32"), "cannot be read"));
+  CHECK(contains(dtype(""), "cannot be read"));
+  CHECK(header_refusal(std::string("{") + entry("m", "BOOL", "[3]", "[0,3]") + "}",
+                       std::string("\0\1\2", 3)) ==
+        "tensor \"m\" is BOOL and has the byte 2 at element 2");
+  CHECK(
+      contains(header_refusal(std::string("{") + entry("m", "BOOL", "[1]", "[0,1]") + "}", "\xff"),
+               "has the byte 255 at element 0"));
+}
+
+TEST_CASE("serialize: names in messages are cut and stay on one line") {
+  const std::string name = "a\\n\\u0000" + std::string(1000, 'b');
+  const std::string message =
+      header_refusal(std::string("{") + entry(name, "X", "[1]", "[0,8]") + "}", kTwo);
+  CHECK(contains(message, "tensor \"a\\n\\u0000bbb"));
+  CHECK(contains(message, "bbb\"... has the dtype \"X\""));
+}
+
+TEST_CASE("serialize: no file, an empty one, a directory") {
+  const TemporaryDirectory directory;
+  CHECK(message_of([&] { load_tensors(directory / "none"); }) ==
+        directory / "none" + ": cannot open: No such file or directory");
+  CHECK(message_of([&] { load_tensors(directory.path()); }) ==
+        directory.path() + ": cannot read: it is a directory");
+  CHECK(refusal("") == "not a safetensors file: it has 0 bytes");
+}
+
+TEST_CASE("serialize: loading holds each number once") {
+  const TemporaryDirectory directory;
+  TensorFile file;
+  file.tensors = {{"a", zeros({1000, 250})}, {"b", transpose(zeros({1000, 250}))}};
+  save_tensors(directory / "f", file);
+  const std::size_t before = memory::live_bytes();
+  memory::reset_peak();
+  const TensorFile back = load_tensors(directory / "f");
+  CHECK(memory::live_bytes() == before + 2000000);
+  CHECK(memory::peak_bytes() == before + 2000000);
+  memory::reset_peak();
+  save_tensors(directory / "f", file);
+  CHECK(memory::peak_bytes() <= before + 2000000 + 300000);
+}
