@@ -25,7 +25,7 @@ void Shape::push_back(std::int64_t value) { insert(rank_, value); }
 
 void Shape::insert(int position, std::int64_t value) {
   check(rank_ < kMaxRank, "shape: at most {} axes are allowed, {} cannot get one more", kMaxRank,
-        to_string(*this));
+        *this);
   std::copy_backward(values_.begin() + position, values_.begin() + rank_,
                      values_.begin() + rank_ + 1);
   values_[static_cast<std::size_t>(position)] = value;
@@ -42,20 +42,17 @@ Shape Shape::sub(int from, int to) const {
 }
 
 std::int64_t Shape::numel() const {
-  std::int64_t count = 1;
-  bool zero = false;
-  for (std::int64_t extent : *this) {
-    check(extent >= 0, "shape: extents must not be negative, got {}", to_string(*this));
-    zero = zero || extent == 0;
-  }
-  if (zero) return 0;
   // 2^59 elements of 8 bytes is the most whose byte count fits a signed 64-bit integer.
   constexpr std::int64_t limit = std::int64_t{1} << 59;
+  std::int64_t count = 1;
+  bool too_many = false;
   for (std::int64_t extent : *this) {
-    check(extent <= limit / count, "shape: {} has too many elements", to_string(*this));
-    count *= extent;
+    check(extent >= 0, "shape: extents must not be negative, got {}", *this);
+    too_many = too_many || __builtin_mul_overflow(count, extent, &count) || count > limit;
   }
-  return count;
+  if (!too_many) return count;
+  check(std::find(begin(), end(), 0) != end(), "shape: {} has too many elements", *this);
+  return 0;
 }
 
 bool Shape::operator==(const Shape& other) const {
