@@ -4,6 +4,7 @@
 #include "core/create.h"
 #include "core/ops/binary.h"
 #include "core/ops/dropout.h"
+#include "core/ops/einsum.h"
 #include "core/ops/index.h"
 #include "core/ops/loss.h"
 #include "core/ops/matmul.h"

@@ -1,1 +1,126 @@
-// To be filled.
+// Matrix products by OpenBLAS, cut into tiles that our own threads share: each tile is one call
+// that stays on its thread. Measured on 2 cores this beats OpenBLAS's own threads for small
+// matrices and equals them for large ones.
+#include "core/kernels/gemm.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "core/kernels/blas.h"
+#include "core/kernels/parallel.h"
+
+namespace gradzoo::kernels {
+namespace {
+
+// The arguments of cblas_sgemm and cblas_dgemm, and the constants they take.
+template <class T>
+using Gemm = void (*)(int order, int trans_a, int trans_b, int n, int m, int k, T alpha, const T* a,
+                      int lda, const T* b, int ldb, T beta, T* c, int ldc);
+constexpr int kRowMajor = 101;
+constexpr int kNoTrans = 111;
+constexpr int kTrans = 112;
+
+template <class T>
+Gemm<T> blas_gemm() {
+  static const auto function = reinterpret_cast<Gemm<T>>(
+      blas_symbol(std::is_same_v<T, float> ? "cblas_sgemm" : "cblas_dgemm"));
+  return function;
+}
+
+// Multiplications worth a trip to another thread, about 10 microseconds.
+constexpr std::int64_t kBlockWork = std::int64_t{1} << 19;
+
+struct Tiles {
+  std::int64_t rows, cols;      // extents of a tile
+  std::int64_t across, number;  // tiles side by side, and in all
+};
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Panels along the longer side, thick enough to be worth a trip. Each panel packs the whole other
+// operand anew: hence no thinner than an eighth of the side, unless that is more than 256. A long
+// shorter side is cut as well, so that a tile stays in the cache.
+Tiles tiles_of(std::int64_t n, std::int64_t m, std::int64_t k) {
+  const std::int64_t longer = std::max(n, m);
+  const std::int64_t shorter = std::min(n, m);
+  const std::int64_t least = std::clamp<std::int64_t>(ceil_div(longer, 8), 32, 256);
+  const std::int64_t wanted = std::max(least, kBlockWork / (shorter * k));
+  const std::int64_t panel = ceil_div(wanted, 32) * 32;
+  const std::int64_t other = shorter > 768 ? 512 : shorter;
+  Tiles tiles{n >= m ? panel : other, n >= m ? other : panel, 0, 0};
+  tiles.across = ceil_div(m, tiles.cols);
+  tiles.number = ceil_div(n, tiles.rows) * tiles.across;
+  return tiles;
+}
+
+template <class T>
+void fill(const Product<T>& p) {
+  for (std::int64_t i = 0; i < p.n; ++i) {
+    T* row = p.c + i * p.c_stride;
+    if (p.bias == nullptr) {
+      std::fill(row, row + p.m, T(0));
+    } else {
+      std::copy(p.bias, p.bias + p.m, row);
+    }
+  }
+}
+
+// One call of OpenBLAS. It never sees an empty extent: some releases leave C as it was.
+template <class T>
+void call_blas(const Product<T>& p) {
+  const bool onto_c = p.bias != nullptr;
+  if (onto_c || p.k == 0) fill(p);
+  if (p.k == 0) return;
+  const bool a_plain = p.a.col_stride == 1;
+  const bool b_plain = p.b.col_stride == 1;
+  blas_gemm<T>()(kRowMajor, a_plain ? kNoTrans : kTrans, b_plain ? kNoTrans : kTrans,
+                 static_cast<int>(p.n), static_cast<int>(p.m), static_cast<int>(p.k), T(1),
+                 p.a.data, static_cast<int>(a_plain ? p.a.row_stride : p.a.col_stride), p.b.data,
+                 static_cast<int>(b_plain ? p.b.row_stride : p.b.col_stride), T(onto_c), p.c,
+                 static_cast<int>(p.c_stride));
+}
+
+template <class T>
+Product<T> tile_of(Product<T> p, const Tiles& tiles, std::int64_t index) {
+  const std::int64_t row = index / tiles.across * tiles.rows;
+  const std::int64_t col = index % tiles.across * tiles.cols;
+  p.n = std::min(tiles.rows, p.n - row);
+  p.m = std::min(tiles.cols, p.m - col);
+  p.a.data += row * p.a.row_stride;
+  p.b.data += col * p.b.col_stride;
+  p.c += row * p.c_stride + col;
+  if (p.bias != nullptr) p.bias += col;
+  return p;
+}
+
+}  // namespace
+
+template <class T>
+void gemm(const Walk<3>& batch, const Product<T>& product) {
+  const auto& [n, m, k, a, b, c, c_stride, bias] = product;
+  if (batch.numel == 0 || n == 0 || m == 0) return;
+  const Tiles tiles = tiles_of(n, m, std::max<std::int64_t>(k, 1));
+  const std::int64_t items_a_trip = kBlockWork / (n * m * std::max<std::int64_t>(k, 1));
+  const std::int64_t block = tiles.number > 1 ? 1 : std::max<std::int64_t>(1, items_a_trip);
+  parallel_for(batch.numel * tiles.number, block, [&](std::int64_t task, std::int64_t end) {
+    const OneThread guard;
+    const std::int64_t first = task / tiles.number;
+    const std::int64_t last = ceil_div(end, tiles.number);
+    for_each_run(batch, first, last, [&](const auto& at, std::int64_t items) {
+      for (std::int64_t i = 0; i < items; ++i) {
+        Product<T> item = product;
+        item.c += at[0] + i * batch.inner_stride(0);
+        item.a.data += at[1] + i * batch.inner_stride(1);
+        item.b.data += at[2] + i * batch.inner_stride(2);
+        do {
+          call_blas(tile_of(item, tiles, task % tiles.number));
+        } while (++task < end && task % tiles.number != 0);
+      }
+    });
+  });
+}
+
+template void gemm(const Walk<3>&, const Product<float>&);
+template void gemm(const Walk<3>&, const Product<double>&);
+
+}  // namespace gradzoo::kernels

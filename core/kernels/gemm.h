@@ -1,13 +1,14 @@
-// Matrix products by OpenBLAS, and which of its kernels run.
+// Matrix products by OpenBLAS, cut into tiles that our own threads share.
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "core/kernels/strided.h"
 
 namespace gradzoo::kernels {
 
-/// A matrix in memory: element (i, j) is data[i * row_stride + j * col_stride], and one of the
-/// strides is 1.
+/// A matrix in memory: element (i, j) is data[i * row_stride + j * col_stride]. One of the strides
+/// is 1 and the other at least the extent of that axis.
 template <class T>
 struct Matrix {
   const T* data;
@@ -15,13 +16,21 @@ struct Matrix {
   std::int64_t col_stride;
 };
 
-/// C = A B for A [n, k], B [k, m] and C [n, m] row-major with rows `c_stride` apart. C is
-/// overwritten whatever it held; k = 0 gives zeros.
+/// C = A B + bias for A [n, k], B [k, m] and a row-major C [n, m] with rows c_stride apart, which
+/// may hold anything before. The bias, [m], is added to each row; null: none. All extents and
+/// strides fit an int.
 template <class T>
-void gemm(std::int64_t n, std::int64_t m, std::int64_t k, Matrix<T> a, Matrix<T> b, T* c,
-          std::int64_t c_stride);
+struct Product {
+  std::int64_t n, m, k;
+  Matrix<T> a, b;
+  T* c;
+  std::int64_t c_stride;
+  const T* bias = nullptr;
+};
 
-/// "OpenBLAS 0.3.21, SkylakeX kernels".
-std::string blas_info();
+/// The product for each item of a batch; arrays 0, 1, 2 of the walk are C, A and B. The bits of a
+/// result depend on n, m and k alone, not on the number of threads. blas_problem() must be empty.
+template <class T>
+void gemm(const Walk<3>& batch, const Product<T>& product);
 
 }  // namespace gradzoo::kernels

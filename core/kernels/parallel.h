@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <string_view>
 
 namespace gradzoo::kernels {
 
@@ -12,13 +14,17 @@ int num_threads();
 int max_threads();
 /// Takes effect at the next parallel_for. The caller has checked the range.
 void set_num_threads(int threads);
+/// The number that the text of such a variable asks for: a whole number from 1, of which a comma
+/// may start a list for nested regions; cut at max_threads(). 0 when it is none.
+int parse_thread_count(std::string_view text);
 /// True inside the body of a parallel_for that runs on several threads.
 bool in_parallel_region();
 
 /// Calls body(begin, end) for [0, n) cut into blocks of `block` (the last may be shorter), on
 /// several threads when there is more than one block. The blocks do not depend on the number of
 /// threads, so a kernel that computes each block by itself gives the same bits for any number.
-/// The body must not throw.
+/// Inside another parallel_for the blocks run one after the other. An exception cannot leave a
+/// thread: the first one is thrown again by the caller when all blocks are done.
 template <class Body>
 void parallel_for(std::int64_t n, std::int64_t block, const Body& body) {
   const std::int64_t blocks = (n + block - 1) / block;
@@ -28,8 +34,30 @@ void parallel_for(std::int64_t n, std::int64_t block, const Body& body) {
     for (std::int64_t i = 0; i < blocks; ++i) run(i);
     return;
   }
+  std::exception_ptr error;
 #pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::int64_t i = 0; i < blocks; ++i) run(i);
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    try {
+      run(i);
+    } catch (...) {
+#pragma omp critical(gradzoo_parallel_for)
+      if (error == nullptr) error = std::current_exception();
+    }
+  }
+  if (error != nullptr) std::rethrow_exception(error);
 }
+
+/// While it lives, OpenMP code that this thread calls into (an OpenBLAS built with OpenMP) stays on
+/// this thread.
+class OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
 
 }  // namespace gradzoo::kernels

@@ -7,8 +7,10 @@
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(GRADZOO_NO_SIMD)
 #define GRADZOO_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define GRADZOO_MULTI_VERSIONED true
 #else
 #define GRADZOO_SIMD
+#define GRADZOO_MULTI_VERSIONED false
 #endif
 
 // For the small functions called inside: a call would hide the loop's body from the vectoriser.

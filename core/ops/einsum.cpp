@@ -1,0 +1,2 @@
+// Einstein summation.
+#include "core/ops/einsum.h"
