@@ -58,12 +58,12 @@ def count(output, code):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage="tests/run [NAME or TEXT ...]; see tests/run --help")
     parser.add_argument("build")
     parser.add_argument("--suite")
     parser.add_argument("--exclude", default="")
     parser.add_argument("words", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
 
     with open(os.path.join(options.build, "meson-info", "intro-tests.json")) as file:
         tests = json.load(file)
@@ -80,6 +80,7 @@ def main():
             chosen.append((test, unit, ["--test-case=" + ",".join(f"*{f}*" for f in filters)]))
 
     passed = failed = 0
+    unhappy = []
     for test, unit, arguments in chosen:
         if unit and options.exclude:
             arguments.append("--test-case-exclude=" + options.exclude)
@@ -90,6 +91,7 @@ def main():
         failed += f
         print(f"{p:5} passed {f:5} failed {seconds:8.1f} s", flush=True)
         if f:
+            unhappy.append(test["name"])
             print(output)
             if code is None:
                 print(f"{test['name']}: stopped after {test['timeout']} s")
@@ -102,6 +104,8 @@ def main():
     if passed + failed == 0:
         print(f"no test matches {' '.join(options.words)}; tests: {' '.join(sorted(names))}")
         failed = 1
+    if unhappy:
+        print(f"failed: {' '.join(unhappy)}")
     if "GRADZOO_COUNTS" in os.environ:  # .ci/run adds them up
         with open(os.environ["GRADZOO_COUNTS"], "w") as file:
             file.write(f"{passed} {failed}\n")
