@@ -10,15 +10,8 @@ using Tensors = std::vector<Tensor>;
 // A tensor filled element by element from its index.
 Tensor build(const Shape& shape, const std::function<double(const Shape&)>& element) {
   std::vector<double> values;
-  for (std::int64_t k = 0; k < shape.numel(); ++k) {
-    Shape index = shape;
-    std::int64_t rest = k;
-    for (int i = shape.rank() - 1; i >= 0; --i) {
-      index[i] = rest % shape[i];
-      rest /= shape[i];
-    }
-    values.push_back(element(index));
-  }
+  for (std::int64_t k = 0; k < shape.numel(); ++k)
+    values.push_back(element(unravel_index(k, shape)));
   return from_vector(values, shape);
 }
 
