@@ -17,10 +17,9 @@
 namespace gradzoo {
 namespace {
 
-// x - mean(x) over the axes that have extent 1 in `kept`.
+// x - mean(x) over the axes that have extent 1 in `kept`; x is not empty.
 Tensor centred(const Tensor& x, const Shape& kept) {
-  const double outputs = static_cast<double>(std::max<std::int64_t>(kept.numel(), 1));
-  return x - sum_to(x, kept) / (static_cast<double>(x.numel()) / outputs);
+  return x - sum_to(x, kept) / static_cast<double>(x.numel() / kept.numel());
 }
 
 // a / b where b is not 0, else 0, in all derivatives.
@@ -53,7 +52,9 @@ Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) 
   const double divisor = degrees_of_freedom(r, correction);
   const Tensor y = spread("var", x, r, divisor, [](auto... p) { kernels::variance(p...); });
   return record(y, "var", {x}, {x}, [kept = r.kept, divisor](const BackwardContext& c) -> Grads {
-    return {unreduced(c.grad * (2 / divisor), kept) * centred(c.saved(0), kept)};
+    const Tensor x = c.saved(0);
+    if (x.numel() == 0) return {zeros_like(x)};
+    return {unreduced(c.grad * (2 / divisor), kept) * centred(x, kept)};
   });
 }
 
@@ -62,8 +63,10 @@ Tensor std(const Tensor& x, const Shape& axes, bool keepdim, double correction) 
   const double divisor = degrees_of_freedom(r, correction);
   const Tensor y = spread("std", x, r, divisor, [](auto... p) { kernels::deviation(p...); });
   return record(y, "std", {x}, {x, y}, [kept = r.kept, divisor](const BackwardContext& c) -> Grads {
+    const Tensor x = c.saved(0);
+    if (x.numel() == 0) return {zeros_like(x)};
     const Tensor scale = ratio_or_zero(c.grad, c.saved(1)) * (1 / divisor);
-    return {unreduced(scale, kept) * centred(c.saved(0), kept)};
+    return {unreduced(scale, kept) * centred(x, kept)};
   });
 }
 

@@ -1,6 +1,9 @@
 // Sums and means, the adjoint of broadcasting, and logic over axes.
 #include "core/ops/reduce.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "core/kernels/reduce.h"
 #include "core/node.h"
 #include "core/ops/binary.h"
@@ -40,7 +43,8 @@ Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
   dispatch_floating("mean", x.dtype(), [&]<class T>() {
     kernels::mean(make_fold(x, r.reduced), x.data<T>(), mutable_data<T>(y));
   });
-  const double count = static_cast<double>(r.count);
+  // The gradient of a mean of nothing is empty, and must not bring in a NaN either.
+  const double count = static_cast<double>(std::max<std::int64_t>(r.count, 1));
   return record(y, "mean", {x}, {}, [kept = r.kept, count](const BackwardContext& c) -> Grads {
     return {expand(unreduced(c.grad / count, kept), c.shape(0))};
   });
