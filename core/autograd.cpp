@@ -84,7 +84,11 @@ class BackwardPass {
     spread_needed();
   }
 
-  void seed(const NodePtr& root, const Tensor& gradient) { accumulate(position(root), gradient); }
+  void seed(const NodePtr& root, const Tensor& gradient) {
+    const ModeGuard guard;
+    modes().trace = nullptr;
+    accumulate(position(root), gradient);
+  }
 
   // Gradients must not be half done because of a graph that cannot be walked: look first.
   void check_walkable() const {

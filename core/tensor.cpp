@@ -3,6 +3,7 @@
 
 #include "core/node.h"
 #include "core/ops/view.h"
+#include "core/trace.h"
 
 namespace gradzoo {
 namespace {
@@ -58,7 +59,11 @@ double Tensor::at(std::initializer_list<std::int64_t> index) const {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-  const Tensor packed = contiguous(detach());
+  Tensor packed = *this;
+  if (!is_contiguous()) {  // without an op: looking leaves no history and no step in a trace
+    packed = empty(shape(), dtype());
+    copy_into(packed, *this);
+  }
   const T* values = packed.data<T>();
   return std::vector<T>(values, values + packed.numel());
 }
@@ -130,6 +135,7 @@ void assign(const Tensor& leaf, const Tensor& value) {
     check(leaf.strides()[i] != 0 || leaf.shape()[i] <= 1,
           "assign: the tensor is expanded along axis {}: several elements share one place", i);
   }
+  if (modes().trace != nullptr) modes().trace->keep_values(leaf.impl().storage);
   // A value in the same memory may overlap the target: take it out of the way first.
   const bool shared = leaf.impl().storage == value.impl().storage;
   copy_into(leaf, shared ? clone(value.detach()) : value);
