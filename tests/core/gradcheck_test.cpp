@@ -120,6 +120,22 @@ TEST_CASE("gradcheck finds a function that is not deterministic") {
   CHECK_FALSE(gradgradcheck(f, {leaf({{1, 2}})}));
 }
 
+TEST_CASE("gradcheck finds dropout with a moving generator, and passes it with a fixed one") {
+  Rng rng(3);
+  const TrainingScope training(rng);
+  const auto moving = [](const std::vector<Tensor>& in) { return dropout(in[0], 0.5); };
+  const Tensor x = rand({50}, rng, DType::f64);
+  CHECK(gradcheck(moving, {x}).report.find("not deterministic") != std::string::npos);
+  CHECK(gradgradcheck(moving, {x}).report.find("not deterministic") != std::string::npos);
+  const auto fixed = [](const std::vector<Tensor>& in) {
+    Rng own(7);
+    const TrainingScope scope(own);
+    return dropout(in[0], 0.5);
+  };
+  const GradcheckResult result = gradcheck(fixed, {x});
+  CHECK_MESSAGE(result, result.report);
+}
+
 TEST_CASE("gradcheck finds a backward that is not deterministic") {
   int calls = 0;
   const auto f = [&](const std::vector<Tensor>& in) {
@@ -226,6 +242,20 @@ TEST_CASE("gradcheck refuses what it cannot check") {
   CHECK_THROWS_WITH_AS(gradcheck(single, {x}),
                        "gradcheck: the function must return an f64 tensor, not f32", Error);
   CHECK_THROWS_AS(gradcheck(same, {x}, {.eps = 0}), Error);
+}
+
+TEST_CASE("gradcheck: a gradient that is NaN is wrong, equal infinities are right") {
+  const auto f = [](const std::vector<Tensor>& in) {
+    return cube(
+        in[0], [](const BackwardContext& c) -> Grads { return {full_like(c.grad, std::nan(""))}; });
+  };
+  const auto result = gradcheck(f, {leaf({0.5, 1.5})});
+  CHECK_FALSE(result);
+  CHECK(std::isnan(result.analytic));
+  const auto infinite = [](const std::vector<Tensor>& in) {
+    return masked_fill(in[0] * 2.0, tensor({0, 1}, DType::boolean), -HUGE_VAL);
+  };
+  CHECK(gradcheck(infinite, {leaf({0.5, 1.5})}));
 }
 
 TEST_CASE("gradgradcheck finds a second derivative that is wrong though the first is right") {
