@@ -120,7 +120,6 @@ Tensor gemm(const OnnxCase& c) {
 
 void add_product_ops(OnnxOps& ops) {
   ops["Gemm"] = [](const OnnxCase& c) -> Tensors { return {gemm(c)}; };
-};
 }
 
 }  // namespace

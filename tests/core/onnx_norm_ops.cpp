@@ -59,7 +59,6 @@ void add_norm_ops(OnnxOps& ops) {
         norm(c.in(0), {c.integer("axis", -1)}, true, static_cast<double>(c.integer("p", 2)));
     return {c.in(0) / where(eq(size, 0.0), ones_like(size), size)};  // 0 for rows of zeros
   };
-};
 }
 
 // Opset 12 and later: ratio and training mode are inputs. The mask is where something is left.
