@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-
 #include "core/gradcheck.h"
 #include "tests/core/ops/compare.h"
 
@@ -15,19 +13,6 @@ namespace {
 
 Tensor ids(std::initializer_list<std::int64_t> list) {
   return from_vector<std::int64_t>(list, {static_cast<std::int64_t>(list.size())});
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 Function cross_entropy_of(const Tensor& targets, const CrossEntropyOptions& options = {}) {

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-
 #include "core/gradcheck.h"
 #include "tests/core/ops/compare.h"
 
@@ -12,19 +10,6 @@ using namespace gradzoo;
 using namespace gradzoo::test;
 
 namespace {
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // One row in f64, two passes, by loops.
 std::vector<double> normalized(const std::vector<double>& row, bool centered, double eps) {

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-
 #include "core/gradcheck.h"
 #include "tests/core/ops/compare.h"
 
@@ -12,19 +10,6 @@ using namespace gradzoo;
 using namespace gradzoo::test;
 
 namespace {
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const Function kSoftmax = [](const auto& in) { return softmax(in[0]); };
 const Function kLogSoftmax = [](const auto& in) { return log_softmax(in[0]); };
@@ -252,7 +237,7 @@ TEST_CASE("MSK1: a query that sees no key has weights 0 and all gradients are fi
 
 TEST_CASE("MSK3: a masked row with nothing but -inf is 0, with gradient 0") {
   const Tensor mask = ones({2}, DType::boolean);
-  const Tensor x = leaf(full({2, 2}, -kInf));
+  Tensor x = leaf(full({2, 2}, -kInf));
   const Tensor y = softmax(x, mask);
   CHECK(values(y) == std::vector<double>(4, 0));
   y.backward(tensor({{1, 2}, {3, 4}}));
