@@ -12,10 +12,13 @@
 namespace gradzoo::kernels {
 namespace {
 
-// The arguments of cblas_sgemm and cblas_dgemm, and the constants they take.
+// The arguments of cblas_sgemm, cblas_sgemv and their kin of doubles, and the constants they take.
 template <class T>
 using Gemm = void (*)(int order, int trans_a, int trans_b, int n, int m, int k, T alpha, const T* a,
                       int lda, const T* b, int ldb, T beta, T* c, int ldc);
+template <class T>
+using Gemv = void (*)(int order, int trans, int rows, int cols, T alpha, const T* a, int lda,
+                      const T* x, int incx, T beta, T* y, int incy);
 constexpr int kRowMajor = 101;
 constexpr int kNoTrans = 111;
 constexpr int kTrans = 112;
@@ -24,6 +27,13 @@ template <class T>
 Gemm<T> blas_gemm() {
   static const auto function = reinterpret_cast<Gemm<T>>(
       blas_symbol(std::is_same_v<T, float> ? "cblas_sgemm" : "cblas_dgemm"));
+  return function;
+}
+
+template <class T>
+Gemv<T> blas_gemv() {
+  static const auto function = reinterpret_cast<Gemv<T>>(
+      blas_symbol(std::is_same_v<T, float> ? "cblas_sgemv" : "cblas_dgemv"));
   return function;
 }
 
@@ -65,19 +75,40 @@ void fill(const Product<T>& p) {
   }
 }
 
-// One call of OpenBLAS. It never sees an empty extent: some releases leave C as it was.
+// y += M x, for M [rows, k].
+template <class T>
+void add_vector_product(const Matrix<T>& matrix, std::int64_t rows, std::int64_t k, const T* x,
+                        std::int64_t x_stride, T* y, std::int64_t y_stride) {
+  const bool plain = matrix.col_stride == 1;
+  blas_gemv<T>()(kRowMajor, plain ? kNoTrans : kTrans, static_cast<int>(plain ? rows : k),
+                 static_cast<int>(plain ? k : rows), T(1), matrix.data,
+                 static_cast<int>(plain ? matrix.row_stride : matrix.col_stride), x,
+                 static_cast<int>(x_stride), T(1), y, static_cast<int>(y_stride));
+}
+
+// One call of OpenBLAS. It never sees an empty extent: some releases leave C as it was. A single
+// row or column is the business of gemv, which gemm takes up to ten times longer for; its result
+// starts from zeros of ours, because some releases compute 0 * NaN with what y held.
 template <class T>
 void call_blas(const Product<T>& p) {
-  const bool onto_c = p.bias != nullptr;
-  if (onto_c || p.k == 0) fill(p);
+  const bool vector = p.n == 1 || p.m == 1;
+  const bool onto_c = p.bias != nullptr || vector || p.k == 0;
+  if (onto_c) fill(p);
   if (p.k == 0) return;
-  const bool a_plain = p.a.col_stride == 1;
-  const bool b_plain = p.b.col_stride == 1;
-  blas_gemm<T>()(kRowMajor, a_plain ? kNoTrans : kTrans, b_plain ? kNoTrans : kTrans,
-                 static_cast<int>(p.n), static_cast<int>(p.m), static_cast<int>(p.k), T(1),
-                 p.a.data, static_cast<int>(a_plain ? p.a.row_stride : p.a.col_stride), p.b.data,
-                 static_cast<int>(b_plain ? p.b.row_stride : p.b.col_stride), T(onto_c), p.c,
-                 static_cast<int>(p.c_stride));
+  if (p.m == 1) {
+    add_vector_product(p.a, p.n, p.k, p.b.data, p.b.row_stride, p.c, p.c_stride);
+  } else if (p.n == 1) {
+    const Matrix<T> transposed{p.b.data, p.b.col_stride, p.b.row_stride};
+    add_vector_product(transposed, p.m, p.k, p.a.data, p.a.col_stride, p.c, 1);
+  } else {
+    const bool a_plain = p.a.col_stride == 1;
+    const bool b_plain = p.b.col_stride == 1;
+    blas_gemm<T>()(kRowMajor, a_plain ? kNoTrans : kTrans, b_plain ? kNoTrans : kTrans,
+                   static_cast<int>(p.n), static_cast<int>(p.m), static_cast<int>(p.k), T(1),
+                   p.a.data, static_cast<int>(a_plain ? p.a.row_stride : p.a.col_stride), p.b.data,
+                   static_cast<int>(b_plain ? p.b.row_stride : p.b.col_stride), T(onto_c), p.c,
+                   static_cast<int>(p.c_stride));
+  }
 }
 
 template <class T>

@@ -22,47 +22,16 @@
 #include "core/ops/view.h"
 #include "core/random.h"
 #include "core/threads.h"
+#include "tests/core/ops/plain_matmul.h"
 
 namespace gradzoo {
 namespace {
 
+using test::plain_matmul;
+
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> doubles(const Tensor& x) { return to(x, DType::f64).to_vector<double>(); }
-
-// The position in a tensor of this shape where element `index` of `full`, to which it is broadcast,
-// lies; both without their last two axes.
-std::int64_t batch_position(std::int64_t index, const Shape& full, const Shape& shape) {
-  std::int64_t position = 0;
-  std::int64_t step = 1;
-  for (int i = full.rank() - 1, j = shape.rank() - 1; j >= 0; --i, --j) {
-    if (shape[j] != 1) position += index % full[i] * step;
-    index /= full[i];
-    step *= shape[j];
-  }
-  return position;
-}
-
-// [..., n, k] x [..., k, m] by plain loops, in f64.
-std::vector<double> naive(const Tensor& a, const Tensor& b) {
-  const std::int64_t n = a.size(-2), k = a.size(-1), m = b.size(-1);
-  const Shape a_batch = a.shape().sub(0, a.dim() - 2);
-  const Shape b_batch = b.shape().sub(0, b.dim() - 2);
-  const Shape batch = broadcast_shapes("naive", a_batch, b_batch);
-  const std::vector<double> av = doubles(a), bv = doubles(b);
-  std::vector<double> y(static_cast<std::size_t>(batch.numel() * n * m));
-  for (std::int64_t item = 0; item < batch.numel(); ++item) {
-    const double* pa = av.data() + batch_position(item, batch, a_batch) * n * k;
-    const double* pb = bv.data() + batch_position(item, batch, b_batch) * k * m;
-    double* py = y.data() + item * n * m;
-    for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t l = 0; l < k; ++l) {
-        for (std::int64_t j = 0; j < m; ++j) py[i * m + j] += pa[i * k + l] * pb[l * m + j];
-      }
-    }
-  }
-  return y;
-}
 
 double largest_difference(const std::vector<double>& x, const std::vector<double>& y) {
   if (x.size() != y.size()) return kNan;
@@ -84,9 +53,9 @@ double tolerance(DType dtype, std::int64_t k) {
   return 40 * eps * static_cast<double>(k + 4);
 }
 
-bool matches_naive(const Tensor& a, const Tensor& b) {
+bool matches_plain(const Tensor& a, const Tensor& b) {
   const Tensor y = matmul(a, b);
-  const double error = largest_difference(doubles(y), naive(a, b));
+  const double error = largest_difference(doubles(y), plain_matmul(a, b));
   const bool good = y.is_contiguous() && error <= tolerance(a.dtype(), a.size(-1));
   if (!good) MESSAGE(to_string(a.shape()), " x ", to_string(b.shape()), ": off by ", error);
   return good;
@@ -116,12 +85,12 @@ TEST_CASE("matmul: f64 and f32 sizes up to 64 agree with plain loops (BLS4)") {
   for (const DType dtype : {DType::f64, DType::f32}) {
     int wrong = 0;
     for (std::int64_t i = 1; i <= 64; ++i) {
-      wrong += !matches_naive(randn({i, i}, rng, dtype), randn({i, i}, rng, dtype));
+      wrong += !matches_plain(randn({i, i}, rng, dtype), randn({i, i}, rng, dtype));
     }
     for (const std::int64_t n : sizes) {
       for (const std::int64_t m : sizes) {
         for (const std::int64_t k : sizes) {
-          wrong += !matches_naive(randn({n, k}, rng, dtype), randn({k, m}, rng, dtype));
+          wrong += !matches_plain(randn({n, k}, rng, dtype), randn({k, m}, rng, dtype));
         }
       }
     }
@@ -136,7 +105,7 @@ TEST_CASE("matmul: every layout of both operands") {
     for (const auto& [n, k, m] : std::vector<std::array<std::int64_t, 3>>{
              {1, 1, 1}, {1, 7, 1}, {5, 1, 4}, {1, 6, 9}, {9, 6, 1}, {4, 5, 6}, {40, 33, 17}}) {
       for (const Tensor& a : layouts(n, k, dtype, rng)) {
-        for (const Tensor& b : layouts(k, m, dtype, rng)) wrong += !matches_naive(a, b);
+        for (const Tensor& b : layouts(k, m, dtype, rng)) wrong += !matches_plain(a, b);
       }
     }
     CHECK(wrong == 0);
@@ -151,12 +120,14 @@ TEST_CASE("matmul: sizes that are cut into tiles") {
                                                                         {33, 900, 31},
                                                                         {1500, 40, 3},
                                                                         {3, 40, 1500},
+                                                                        {1, 700, 1600},
+                                                                        {1600, 700, 1},
                                                                         {1030, 20, 800},
                                                                         {800, 20, 1030},
                                                                         {2049, 1, 33}}) {
     for (const DType dtype : {DType::f64, DType::f32}) {
-      CHECK(matches_naive(randn({n, k}, rng, dtype), randn({k, m}, rng, dtype)));
-      CHECK(matches_naive(transpose(randn({k, n}, rng, dtype)),
+      CHECK(matches_plain(randn({n, k}, rng, dtype), randn({k, m}, rng, dtype)));
+      CHECK(matches_plain(transpose(randn({k, n}, rng, dtype)),
                           transpose(randn({m, k}, rng, dtype))));
     }
   }
@@ -165,7 +136,7 @@ TEST_CASE("matmul: sizes that are cut into tiles") {
 TEST_CASE("matmul: batches broadcast, whatever their strides") {
   Rng rng(4);
   const auto check_batch = [&](const Shape& a, const Shape& b) {
-    CHECK(matches_naive(randn(a, rng, DType::f64), randn(b, rng, DType::f64)));
+    CHECK(matches_plain(randn(a, rng, DType::f64), randn(b, rng, DType::f64)));
   };
   check_batch({3, 4, 5}, {3, 5, 6});
   check_batch({1, 4, 5}, {3, 5, 6});
@@ -180,12 +151,12 @@ TEST_CASE("matmul: batches broadcast, whatever their strides") {
   check_batch({2, 1, 1}, {2, 1, 1});
 
   const Tensor heads = permute(randn({4, 7, 3, 8}, rng, DType::f64), {0, 2, 1, 3});
-  CHECK(matches_naive(heads, transpose(heads)));
-  CHECK(matches_naive(transpose(heads), heads));
-  CHECK(matches_naive(heads, transpose(randn({5, 8}, rng, DType::f64))));
-  CHECK(matches_naive(expand(randn({4, 5}, rng, DType::f64), {6, 4, 5}),
+  CHECK(matches_plain(heads, transpose(heads)));
+  CHECK(matches_plain(transpose(heads), heads));
+  CHECK(matches_plain(heads, transpose(randn({5, 8}, rng, DType::f64))));
+  CHECK(matches_plain(expand(randn({4, 5}, rng, DType::f64), {6, 4, 5}),
                       expand(randn({1, 5, 3}, rng, DType::f64), {6, 5, 3})));
-  CHECK(matches_naive(flip(randn({3, 4, 5}, rng, DType::f64), {0}),
+  CHECK(matches_plain(flip(randn({3, 4, 5}, rng, DType::f64), {0}),
                       slice(randn({6, 5, 4}, rng, DType::f64), 0, 1, kEnd, 2)));
 }
 
@@ -226,19 +197,26 @@ TEST_CASE("matmul: empty extents give zeros and keep the graph (EMP1, EMP5, BLS2
 
 TEST_CASE("matmul: what the memory of the result held does not matter (BLS10)") {
   Rng rng(5);
-  for (const std::int64_t size : {1, 3, 8, 20, 65, 200}) {
-    const Tensor a = randn({size, size}, rng, DType::f64);
-    std::vector<double> c(static_cast<std::size_t>(size * size), kNan);
-    kernels::Walk<3> one;
-    one.shape[0] = one.numel = 1;
-    kernels::gemm<double>(one, {.n = size,
-                                .m = size,
-                                .k = size,
-                                .a = {a.data<double>(), size, 1},
-                                .b = {a.data<double>(), 1, size},
-                                .c = c.data(),
-                                .c_stride = size});
-    CHECK(largest_difference(c, naive(a, transpose(a))) <= tolerance(DType::f64, size));
+  kernels::Walk<3> one;
+  one.shape[0] = one.numel = 1;
+  for (const std::int64_t n : {1, 3, 20, 65, 200}) {
+    for (const std::int64_t m : {1, 8, 33, 129}) {
+      for (const std::int64_t k : {0, 1, 7, 64}) {
+        const Tensor a = randn({n, k}, rng, DType::f64), b = randn({m, k}, rng, DType::f64);
+        std::vector<double> c(static_cast<std::size_t>(n * m), kNan);
+        const std::int64_t row = std::max<std::int64_t>(k, 1);
+        kernels::Matrix<double> turned{b.data<double>(), 1, row};
+        if (row == 1) turned = {b.data<double>(), m, 1};
+        kernels::gemm<double>(one, {.n = n,
+                                    .m = m,
+                                    .k = k,
+                                    .a = {a.data<double>(), row, 1},
+                                    .b = turned,
+                                    .c = c.data(),
+                                    .c_stride = m});
+        CHECK(largest_difference(c, plain_matmul(a, transpose(b))) <= tolerance(DType::f64, k));
+      }
+    }
   }
 }
 
@@ -296,7 +274,7 @@ TEST_CASE("matmul: four threads, each with products of its own (BLS9)") {
       const Tensor c = randn({300, 64}, rng), d = randn({64, 64}, rng);
       const std::vector<float> ab = matmul(a, b).to_vector<float>();
       const std::vector<float> cd = matmul(c, d).to_vector<float>();
-      wrong += largest_difference(doubles(matmul(a, b)), naive(a, b)) > 1e-4;
+      wrong += largest_difference(doubles(matmul(a, b)), plain_matmul(a, b)) > 1e-4;
       for (int round = 0; round < 250; ++round) {
         wrong += matmul(a, b).to_vector<float>() != ab;
         wrong += matmul(c, d).to_vector<float>() != cd;
@@ -360,6 +338,60 @@ TEST_CASE("matmul, linear: the gradient of a shared matrix is one product over a
   for (const auto& [op, shape] : gradient_ops(linear(x, v, bias), {v})) {
     if (op == "matmul") CHECK(shape == Shape{5, 3});
   }
+}
+
+void check_derivatives(const CheckedFunction& f, std::vector<Tensor> inputs) {
+  for (Tensor& x : inputs) x.requires_grad_();
+  const GradcheckResult first = gradcheck(f, inputs);
+  CHECK_MESSAGE(first.ok, first.report);
+  const GradcheckResult second = gradgradcheck(f, inputs);
+  CHECK_MESSAGE(second.ok, second.report);
+}
+
+TEST_CASE("matmul: first and second derivatives, for all ways to broadcast") {
+  Rng rng(10);
+  const auto both = [&](const Shape& a, const Shape& b) {
+    CAPTURE(to_string(a));
+    CAPTURE(to_string(b));
+    check_derivatives([](const std::vector<Tensor>& in) { return matmul(in[0], in[1]); },
+                      {randn(a, rng, DType::f64), randn(b, rng, DType::f64)});
+  };
+  both({3, 4}, {4, 2});
+  both({1, 1}, {1, 1});
+  both({4}, {4});
+  both({4}, {4, 3});
+  both({3, 4}, {4});
+  both({2, 3, 4}, {4});
+  both({4}, {2, 4, 3});
+  both({2, 3, 4}, {4, 2});
+  both({3, 4}, {2, 4, 2});
+  both({2, 3, 4}, {2, 4, 2});
+  both({2, 3, 4}, {1, 4, 2});
+  both({1, 3, 4}, {2, 4, 2});
+  both({2, 1, 2, 3}, {3, 3, 2});
+  check_derivatives(
+      [](const std::vector<Tensor>& in) {
+        return matmul(permute(in[0], {1, 2, 0}), slice(in[1], 1, 0, kEnd, 2));
+      },
+      {randn({4, 2, 3}, rng, DType::f64), randn({4, 4}, rng, DType::f64)});
+  check_derivatives([](const std::vector<Tensor>& in) { return matmul(in[0], in[0]); },
+                    {randn({3, 3}, rng, DType::f64)});
+}
+
+TEST_CASE("linear: first and second derivatives") {
+  Rng rng(11);
+  const auto x = [&](const Shape& shape) { return randn(shape, rng, DType::f64); };
+  const CheckedFunction with_bias = [](const std::vector<Tensor>& in) {
+    return linear(in[0], in[1], in[2]);
+  };
+  const CheckedFunction without = [](const std::vector<Tensor>& in) {
+    return linear(in[0], in[1]);
+  };
+  check_derivatives(with_bias, {x({3, 4}), x({2, 4}), x({2})});
+  check_derivatives(with_bias, {x({2, 3, 4}), x({2, 4}), x({2})});
+  check_derivatives(with_bias, {x({4}), x({2, 4}), x({2})});
+  check_derivatives(without, {x({2, 3, 4}), x({2, 4})});
+  check_derivatives(without, {x({4}), x({1, 4})});
 }
 
 TEST_CASE("matmul, linear: errors print both shapes") {
