@@ -4,6 +4,13 @@
 #include "core/kernels/map.h"
 
 namespace gradzoo::kernels {
+namespace {
+
+// GCC does not vectorise a selection by bool, but one by bytes.
+using Truth = unsigned char;
+const Truth* truth(const bool* x) { return reinterpret_cast<const Truth*>(x); }
+
+}  // namespace
 
 template <class T>
 void eq(const Walk<3>& walk, const T* a, const T* b, bool* y) {
@@ -49,12 +56,12 @@ void logical_not(const Walk<2>& walk, const bool* a, bool* y) {
 
 template <class T>
 void where(const Walk<4>& walk, const bool* condition, const T* a, const T* b, T* y) {
-  map(walk, condition, a, b, y, [](bool c, T u, T v) { return c ? u : v; });
+  map(walk, truth(condition), a, b, y, [](Truth c, T u, T v) { return c != 0 ? u : v; });
 }
 
 template <class T>
 void masked_fill(const Walk<3>& walk, const T* x, const bool* mask, T* y, T value) {
-  map(walk, x, mask, y, [value](T u, bool m) { return m ? value : u; });
+  map(walk, x, truth(mask), y, [value](T u, Truth m) { return m != 0 ? value : u; });
 }
 
 #define INSTANTIATE(T)                                                      \

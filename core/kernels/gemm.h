@@ -7,9 +7,9 @@
 
 namespace gradzoo::kernels {
 
-/// A matrix in memory: element (i, j) is data[i * row_stride + j * col_stride]. Either col_stride is
-/// 1 and row_stride at least the number of columns, or row_stride is 1, col_stride is not and is at
-/// least the number of rows.
+/// A matrix in memory: element (i, j) is data[i * row_stride + j * col_stride]. Either col_stride
+/// is 1 and row_stride at least the number of columns, or row_stride is 1, col_stride is not and is
+/// at least the number of rows.
 template <class T>
 struct Matrix {
   const T* data;

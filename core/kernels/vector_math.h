@@ -26,7 +26,7 @@ struct Exponential {
   T half_scale;
 };
 
-/// Takes x + low, where low is a small correction, kMinExp <= x <= kMaxExp, and NaN.
+/// For exp_in_range, which explains the arguments.
 template <class T>
 GRADZOO_INLINE Exponential<T> exponential(T x, T low) {
   using F = Format<T>;
@@ -37,11 +37,23 @@ GRADZOO_INLINE Exponential<T> exponential(T x, T low) {
           from_bits<T>((bits(shifted) + F::kBias - 1) << F::kMantissa)};
 }
 
+/// exp(x + low) for kMinExp <= x <= kMaxExp, where low is a small correction; NaN stays.
+template <class T>
+GRADZOO_INLINE T exp_in_range(T x, T low = T(-0.0)) {
+  const auto [q, half_scale] = exponential(x, low);
+  return (2 * q + 2) * half_scale;
+}
+
 /// 1.1 ulp. Results below the least normal number, and a little above it, are 0.
 template <class T>
-GRADZOO_INLINE T exp(T x, T low = T(-0.0)) {
-  const auto [q, half_scale] = exponential(clamp(x, Format<T>::kMinExp, Format<T>::kMaxExp), low);
-  return (2 * q + 2) * half_scale;
+GRADZOO_INLINE T exp(T x) {
+  return exp_in_range(clamp(x, Format<T>::kMinExp, Format<T>::kMaxExp));
+}
+
+/// exp(x) for x <= 0 and NaN, one comparison cheaper.
+template <class T>
+GRADZOO_INLINE T exp_negative(T x) {
+  return exp_in_range(x < Format<T>::kMinExp ? Format<T>::kMinExp : x);
 }
 
 /// log(x) for normal positive x, with `exponent` added to its binary exponent.
@@ -99,7 +111,7 @@ GRADZOO_INLINE T sigmoid(T x) {
 /// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)); 2 ulp.
 template <class T>
 GRADZOO_INLINE T softplus(T x) {
-  return (x < 0 ? T(0) : x) + log1p_unit(exp(-std::abs(x)));
+  return (x < 0 ? T(0) : x) + log1p_unit(exp_negative(-std::abs(x)));
 }
 
 /// (1 + erf(x / sqrt(2))) / 2, the distribution of a standard normal variable; 5 ulp in f32
@@ -115,9 +127,9 @@ GRADZOO_INLINE T normal_cdf(T x) {
                         2.904398544e-3f, 6.132138808e-3f, -4.621324589e-2f, 1.232250279e-1f,
                         -2.06402622e-1f, 1.215139476e-1f};
     const T size = std::abs(x);
-    const T a = size > T(13.5) ? T(13.5) : size;
+    const T a = size > T(13.2) ? T(13.2) : size;  // from here on the tail is 0
     const T top = from_bits<T>(bits(a) & 0xfffff000u);
-    const T decay = exp(T(-0.5) * top * top, T(-0.5) * (a - top) * (a + top));
+    const T decay = exp_in_range(T(-0.5) * top * top, T(-0.5) * (a - top) * (a + top));
     const T tail = decay * polynomial((a - 3) / (a + 3), kG);
     return x < 0 ? tail : 1 - tail;
   }
@@ -126,7 +138,7 @@ GRADZOO_INLINE T normal_cdf(T x) {
 /// exp(-x^2/2) / sqrt(2 pi), the derivative of normal_cdf.
 template <class T>
 GRADZOO_INLINE T normal_pdf(T x) {
-  return T(0.39894228040143267794) * exp(T(-0.5) * x * x);
+  return T(0.39894228040143267794) * exp_negative(T(-0.5) * x * x);
 }
 
 }  // namespace gradzoo::kernels::math
