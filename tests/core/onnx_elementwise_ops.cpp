@@ -120,6 +120,9 @@ Tensor gemm(const OnnxCase& c) {
 
 void add_product_ops(OnnxOps& ops) {
   ops["Gemm"] = [](const OnnxCase& c) -> Tensors { return {gemm(c)}; };
+  ops["Einsum"] = [](const OnnxCase& c) -> Tensors {
+    return {einsum(c.text("equation", ""), c.inputs)};
+  };
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ const std::map<std::string, std::string> kNotOurs = {
     {"BatchNormalization", "no op: a layer with state"},
     {"Conv", "comes with convolutions"},
     {"ConvTranspose", "comes with convolutions"},
-    {"Einsum", "comes with einsum"},
     {"Erf", "no op: used inside gelu only"},
     {"GatherND", "no indexing by index vectors"},
     {"LSTM", "comes with the recurrent layers"},
