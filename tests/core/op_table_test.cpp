@@ -30,6 +30,7 @@ void check_rows(const std::vector<OpRow>& rows) {
 const std::map<std::string, std::string> kNoOps = {
     {"tensor", "reads nested values: create_test.cpp"},
     {"from_vector", "copies a vector: create_test.cpp"},
+    {"number_like", "a number as an operand, for the ops that take one: binary_test.cpp"},
 };
 
 std::string read_without_comments(const std::filesystem::path& path) {
