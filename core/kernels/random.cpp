@@ -7,6 +7,7 @@
 
 #include "core/kernels/parallel.h"
 #include "core/kernels/simd.h"
+#include "core/kernels/vector_math.h"
 
 namespace gradzoo::kernels {
 
@@ -73,12 +74,63 @@ void for_numbers(std::uint64_t seed, std::uint64_t first, std::int64_t n, const 
   });
 }
 
+// Coefficients of cos(x) = 1 - z/2 + z^2 c(z) and sin(x) = x + x z s(z), z = x^2, |x| <= pi/4 (from
+// the Cephes library), highest power first.
 template <class T>
-GRADZOO_INLINE T box_muller(std::uint64_t bits) {
-  // In (0, 1], so that the logarithm is finite; a turn in [0, 1).
-  const T radius = (static_cast<T>(bits >> 32) + T(1)) * T(0x1p-32);
-  const T turn = static_cast<T>(bits & 0xFFFFFFFF) * T(0x1p-32);
-  return std::sqrt(T(-2) * std::log(radius)) * std::cos(T(2) * std::numbers::pi_v<T> * turn);
+struct Circle;
+template <>
+struct Circle<float> {
+  static constexpr float kCos[] = {2.443315711809948e-5F, -1.388731625493765e-3F,
+                                   4.166664568298827e-2F};
+  static constexpr float kSin[] = {-1.9515295891e-4F, 8.3321608736e-3F, -1.6666654611e-1F};
+};
+template <>
+struct Circle<double> {
+  static constexpr double kCos[] = {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
+                                    -2.75573141792967388112e-7,  2.48015872888517045348e-5,
+                                    -1.38888888888730564116e-3,  4.16666666666665929218e-2};
+  static constexpr double kSin[] = {1.58962301576546568060e-10, -2.50507477628578072866e-8,
+                                    2.75573136213857245213e-6,  -1.98412698295895385996e-4,
+                                    8.33333333332211858878e-3,  -1.66666666666666307295e-1};
+};
+
+// cos(2 pi turn / 2^32): the nearest quarter turn picks the function, the exact rest its argument.
+template <class T>
+GRADZOO_INLINE T cos_turn(std::uint32_t turn) {
+  const std::uint32_t quarter = (turn + (1U << 29)) >> 30;
+  const std::int32_t rest = static_cast<std::int32_t>(turn - (quarter << 30));
+  const T x = static_cast<T>(rest) * (std::numbers::pi_v<T> * T(0x1p-31));
+  const T z = x * x;
+  const T c = 1 - T(0.5) * z + z * z * math::polynomial(z, Circle<T>::kCos);
+  const T s = x + x * z * math::polynomial(z, Circle<T>::kSin);
+  const T y = quarter % 2 == 0 ? c : s;
+  return quarter % 4 == 1 || quarter % 4 == 2 ? -y : y;
+}
+
+template <class T>
+GRADZOO_SIMD void normal_run(const std::uint64_t* numbers, std::int64_t n, T* y) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < n; ++i) {
+    // In (0, 1], so that the logarithm is finite.
+    const std::uint32_t high = static_cast<std::uint32_t>(numbers[i] >> 32);
+    const T u = (static_cast<T>(high) + 1) * T(0x1p-32);
+    const T radius = std::sqrt(-2 * math::log_normal(u, T(0)));
+    y[i] = radius * cos_turn<T>(static_cast<std::uint32_t>(numbers[i]));
+  }
+}
+
+// An integer in [low, low + range) from the first number of a position that is not among the
+// `surplus`: so many of the 2^64 are too many to be shared out evenly.
+GRADZOO_INLINE std::int64_t fitted(std::uint64_t bits, std::uint64_t seed, std::uint64_t position,
+                                   std::int64_t low, std::uint64_t range, std::uint64_t surplus) {
+  for (std::uint32_t attempt = 1; bits < surplus; ++attempt) {
+    bits = random_bits(seed, position, attempt);
+  }
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + bits % range);
+}
+
+std::uint64_t range_of(std::int64_t low, std::int64_t high) {
+  return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
 }
 
 template <class T>
@@ -117,14 +169,8 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t position, std::uint3
 
 std::int64_t random_integer(std::uint64_t seed, std::uint64_t position, std::int64_t low,
                             std::int64_t high) {
-  const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  // 2^64 mod range: so many of the 2^64 numbers are too many to be shared out evenly.
-  const std::uint64_t surplus = (0 - range) % range;
-  std::uint64_t bits = random_bits(seed, position);
-  for (std::uint32_t attempt = 1; bits < surplus; ++attempt) {
-    bits = random_bits(seed, position, attempt);
-  }
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + bits % range);
+  const std::uint64_t range = range_of(low, high);
+  return fitted(random_bits(seed, position), seed, position, low, range, (0 - range) % range);
 }
 
 template <class T>
@@ -139,17 +185,20 @@ template <class T>
 void normal(std::uint64_t seed, std::uint64_t first, std::int64_t n, T* y) {
   for_numbers(seed, first, n,
               [&](std::int64_t i, const std::uint64_t* numbers, std::int64_t count) {
-                for (std::int64_t k = 0; k < count; ++k) y[i + k] = box_muller<T>(numbers[k]);
+                normal_run(numbers, count, y + i);
               });
 }
 
 void integers(std::uint64_t seed, std::uint64_t first, std::int64_t n, std::int64_t low,
               std::int64_t high, std::int64_t* y) {
-  parallel_for(n, kPiece, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      y[i] = random_integer(seed, first + static_cast<std::uint64_t>(i), low, high);
-    }
-  });
+  const std::uint64_t range = range_of(low, high), surplus = (0 - range) % range;
+  for_numbers(seed, first, n,
+              [&](std::int64_t i, const std::uint64_t* numbers, std::int64_t count) {
+                for (std::int64_t k = 0; k < count; ++k) {
+                  const std::uint64_t position = first + static_cast<std::uint64_t>(i + k);
+                  y[i + k] = fitted(numbers[k], seed, position, low, range, surplus);
+                }
+              });
 }
 
 template <class T>

@@ -41,8 +41,8 @@ OpRow embedding_row(std::int64_t padding_idx) {
           .samples = [=](Rng& rng) -> std::vector<Sample> {
             const Tensor table = randn({5, 3}, rng, DType::f64);
             return {{"ordinary", {table, ids({{0, 1, 4}, {1, 1, 2}})}},
-                    {"one id", {randn({2, 17}, rng, DType::f64), ids(1)}},
-                    {"size 1", {randn({1, 1}, rng, DType::f64), ids({0})}, padding_idx < 0},
+                    {"one id", {randn({5, 17}, rng, DType::f64), ids(1)}},
+                    {"size 1", {randn({4, 1}, rng, DType::f64), ids({0})}},
                     {"empty ids", {table, zeros({2, 0}, DType::i64)}},
                     {"empty rows", {zeros({5, 0}, DType::f64), ids({0, 1})}},
                     // The padding row is read, though its gradient is 0 by decree.
