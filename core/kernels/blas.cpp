@@ -66,8 +66,8 @@ class Blas {
       handle_ = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
     }
     if (handle_ == nullptr) {
-      problem_ = std::string("no ") + kLibrary +
-                 ": install the package libopenblas0-openmp (Debian, Ubuntu) or OpenBLAS";
+      problem_ = std::string(kLibrary) +
+                 " could not be loaded; install the package libopenblas0-openmp (Debian, Ubuntu)";
       return;
     }
     read_identity();

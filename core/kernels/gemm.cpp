@@ -4,6 +4,7 @@
 #include "core/kernels/gemm.h"
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 
 #include "core/kernels/blas.h"
@@ -40,6 +41,9 @@ Gemv<T> blas_gemv() {
 // Multiplications worth a trip to another thread, about 10 microseconds.
 constexpr std::int64_t kBlockWork = std::int64_t{1} << 19;
 
+// A batch of so many items is work for all threads without cutting the items.
+constexpr std::int64_t kLargeBatch = 16;
+
 struct Tiles {
   std::int64_t rows, cols;      // extents of a tile
   std::int64_t across, number;  // tiles side by side, and in all
@@ -47,16 +51,24 @@ struct Tiles {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Panels along the longer side, thick enough to be worth a trip. Each panel packs the whole other
-// operand anew: hence no thinner than an eighth of the side, unless that is more than 256. A long
-// shorter side is cut as well, so that a tile stays in the cache.
-Tiles tiles_of(std::int64_t n, std::int64_t m, std::int64_t k) {
+// The extent of the pieces when `extent` is cut into at most `most`: powers of two, which an even
+// number of threads shares evenly.
+std::int64_t piece_of(std::int64_t extent, std::int64_t most) {
+  const auto pieces = std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(most, 1)));
+  return ceil_div(ceil_div(extent, static_cast<std::int64_t>(pieces)), 16) * 16;
+}
+
+// Panels along the longer side, each worth a trip. Each packs the whole other operand anew, hence
+// no thinner than a quarter of the side unless that is more than 256. A shorter side that is long
+// too is cut as well: there is then work for many threads.
+Tiles tiles_of(std::int64_t n, std::int64_t m, std::int64_t k, std::int64_t batch) {
+  if (batch >= kLargeBatch) return {n, m, 1, 1};
   const std::int64_t longer = std::max(n, m);
   const std::int64_t shorter = std::min(n, m);
-  const std::int64_t least = std::clamp<std::int64_t>(ceil_div(longer, 8), 32, 256);
-  const std::int64_t wanted = std::max(least, kBlockWork / (shorter * k));
-  const std::int64_t panel = ceil_div(wanted, 32) * 32;
-  const std::int64_t other = shorter > 768 ? 512 : shorter;
+  const std::int64_t thinnest = std::clamp<std::int64_t>(longer / 4, 32, 256);
+  const std::int64_t panel =
+      piece_of(longer, std::min(longer / thinnest, longer * shorter * k / kBlockWork));
+  const std::int64_t other = piece_of(shorter, shorter / 768);
   Tiles tiles{n >= m ? panel : other, n >= m ? other : panel, 0, 0};
   tiles.across = ceil_div(m, tiles.cols);
   tiles.number = ceil_div(n, tiles.rows) * tiles.across;
@@ -130,7 +142,7 @@ template <class T>
 void gemm(const Walk<3>& batch, const Product<T>& product) {
   const auto& [n, m, k, a, b, c, c_stride, bias] = product;
   if (batch.numel == 0 || n == 0 || m == 0) return;
-  const Tiles tiles = tiles_of(n, m, std::max<std::int64_t>(k, 1));
+  const Tiles tiles = tiles_of(n, m, std::max<std::int64_t>(k, 1), batch.numel);
   const std::int64_t items_a_trip = kBlockWork / (n * m * std::max<std::int64_t>(k, 1));
   const std::int64_t block = tiles.number > 1 ? 1 : std::max<std::int64_t>(1, items_a_trip);
   parallel_for(batch.numel * tiles.number, block, [&](std::int64_t task, std::int64_t end) {

@@ -29,8 +29,8 @@ struct Product {
   const T* bias = nullptr;
 };
 
-/// The product for each item of a batch; arrays 0, 1, 2 of the walk are C, A and B. The bits of a
-/// result depend on n, m and k alone, not on the number of threads. blas_problem() must be empty.
+/// The product for each item of a batch; arrays 0, 1, 2 of the walk are C, A and B. The bits of the
+/// result do not depend on the number of threads. blas_problem() must be empty.
 template <class T>
 void gemm(const Walk<3>& batch, const Product<T>& product);
 
