@@ -90,6 +90,23 @@ TEST_CASE("file: a process killed before the rename leaves the old file, and sav
   CHECK(read_bytes(directory / "f") == "new");
 }
 
+TEST_CASE(
+    "file: a temporary name that is taken, by a process of the same number once, is skipped") {
+  const TemporaryDirectory directory;
+  std::string next;
+  {
+    const AtomicFile file(directory / "f");
+    next = std::filesystem::directory_iterator(directory.path())->path().string();
+  }
+  // .gradzoo-PROCESS-COUNT.tmp
+  const std::size_t dash = next.rfind('-'), dot = next.rfind('.');
+  const int count = std::stoi(next.substr(dash + 1, dot - dash - 1));
+  write_bytes(next.substr(0, dash + 1) + std::to_string(count + 1) + ".tmp", "taken");
+  write_file(directory / "f", "text");
+  CHECK(read_bytes(directory / "f") == "text");
+  CHECK(directory.count() == 2);
+}
+
 TEST_CASE("file: a disk that fills up is an error and leaves the old file") {
   const TemporaryDirectory directory;
   const std::string path = directory / "f";
@@ -139,12 +156,12 @@ TEST_CASE("file: a directory and a missing directory are errors naming path and 
 TEST_CASE("file: a link stays a link, and permissions stay as they were") {
   const TemporaryDirectory directory;
   write_bytes(directory / "real", "old");
-  REQUIRE(::chmod((directory / "real").c_str(), 0640) == 0);
+  REQUIRE(::chmod((directory / "real").c_str(), 0666) == 0);
   REQUIRE(::symlink("real", (directory / "link").c_str()) == 0);
   write_file(directory / "link", "new");
   CHECK(std::filesystem::is_symlink(directory / "link"));
   CHECK(read_bytes(directory / "real") == "new");
-  CHECK(mode_of(directory / "real") == 0640);
+  CHECK(mode_of(directory / "real") == 0666);
 }
 
 TEST_CASE("file: a name as long as the system allows") {

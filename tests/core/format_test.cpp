@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -67,6 +68,8 @@ TEST_CASE("format: more than 1000 elements are shortened to three at both ends")
         " [1200, 1201, 1202, ..., 1397, 1398, 1399]] i64 [7, 200]");
   // An axis of six is shown whole.
   CHECK(to_string(zeros({6, 300}, DType::i64)).find("...,\n") == std::string::npos);
+  const std::string five = to_string(zeros({5, 300}, DType::i64));
+  CHECK(std::count(five.begin(), five.end(), '\n') == 4);
   CHECK(to_string(arange(1000, DType::i64)).find("...") == std::string::npos);
   // Nothing is computed for what is not shown.
   CHECK(to_string(expand(scalar(1), {INT64_C(1) << 40})) ==

@@ -123,12 +123,13 @@ TEST_CASE("serialize: the bytes are those of the format") {
   const TemporaryDirectory directory;
   TensorFile file;
   file.tensors = {{"flag", tensor({1, 0, 1}, DType::boolean)}, {"w", tensor({{1.0}, {-2.0}})}};
-  file.metadata = {{"by", "hand"}};
+  file.metadata = {{"by", "hands"}};
   save_tensors(directory / "f", file);
   // Widest elements first, so that "w" lies at a multiple of 4.
   std::string header =
-      R"({"__metadata__":{"by":"hand"},"flag":{"dtype":"BOOL","shape":[3],"data_offsets":[8,11]},)"
+      R"({"__metadata__":{"by":"hands"},"flag":{"dtype":"BOOL","shape":[3],"data_offsets":[8,11]},)"
       R"("w":{"dtype":"F32","shape":[2, 1],"data_offsets":[0,8]}})";
+  REQUIRE(header.size() % 8 != 0);
   header.resize((header.size() + 7) / 8 * 8, ' ');
   const std::string data("\0\0\x80\x3f\0\0\0\xc0\1\0\1", 11);
   CHECK(read_bytes(directory / "f") == file_bytes(header, data));
@@ -185,6 +186,25 @@ TEST_CASE("serialize: narrow types become f32 and i64 exactly") {
   CHECK(file.find("u").to_vector<std::int64_t>() == Ints{255});
   CHECK(file.find("v").to_vector<std::int64_t>() == Ints{65535});
   CHECK(file.find("w").to_vector<std::int64_t>() == Ints{INT64_C(4294967294)});
+}
+
+TEST_CASE("serialize: narrow types are converted piece by piece") {
+  const TemporaryDirectory directory;
+  std::string data;
+  for (int i = 0; i < 150000; ++i) {
+    data += static_cast<char>(i & 255);
+    data += static_cast<char>((i >> 8) & 255);
+  }
+  write_bytes(
+      directory / "f",
+      file_bytes(std::string("{") + entry("w", "U16", "[150000]", "[0,300000]") + "}", data));
+  const auto values = load_tensors(directory / "f").find("w").to_vector<std::int64_t>();
+  std::int64_t wrong = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    wrong += values[i] != static_cast<std::int64_t>(i & 65535);
+  }
+  CHECK(values.size() == 150000);
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("serialize SFT7, VIW5: strided and broadcast tensors are saved as their elements") {
@@ -381,6 +401,7 @@ TEST_CASE("serialize: shapes out of range") {
   CHECK(contains(shape("[4294967296,4294967296,2]"), "too many elements"));
   CHECK(contains(shape("[4611686018427387905,4]"), "too many elements"));
   CHECK(contains(shape("[0,9223372036854775807,9223372036854775807]"), "too many elements"));
+  CHECK(contains(shape("[0,1152921504606846976,8]"), "too many elements"));
   CHECK(contains(shape("[1,1,1,1,1,1,1,1,2]"), "has 9 axes, at most 8"));
 }
 
