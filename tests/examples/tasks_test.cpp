@@ -49,7 +49,8 @@ TEST_CASE("streams depend on the seed, keep to their lengths, and share no seque
 TEST_CASE("a stream that cannot deliver says so") {
   CHECK_THROWS_AS(TaskStream({.min_length = 0}), Error);
   CHECK_THROWS_AS(TaskStream({.min_length = 5, .max_length = 4}), Error);
-  TaskStream one_sequence({.split = Split::train, .num_symbols = 1, .min_length = 1, .max_length = 1});
+  TaskStream one_sequence(
+      {.split = Split::train, .num_symbols = 1, .min_length = 1, .max_length = 1});
   TaskStream other({.split = Split::held_out, .num_symbols = 1, .min_length = 1, .max_length = 1});
   int failed = 0;
   for (TaskStream* stream : {&one_sequence, &other}) {

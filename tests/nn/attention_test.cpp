@@ -1,0 +1,150 @@
+// Attention: against plain loops, its laws, and all gradients by finite differences.
+#include "nn/attention.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "nn/mask.h"
+#include "tests/nn/layers_test.h"
+
+using namespace gradzoo;
+using namespace gradzoo::nn;
+
+namespace {
+
+// softmax(q k^T / sqrt(d)) v for [n, d], [m, d], [m, e], in loops.
+std::vector<double> plain_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const std::vector<bool>& mask) {
+  const std::int64_t n = q.size(0), m = k.size(0), d = q.size(1), e = v.size(1);
+  std::vector<double> out(static_cast<std::size_t>(n * e), 0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::vector<double> weight(static_cast<std::size_t>(m), 0);
+    double total = 0;
+    for (std::int64_t j = 0; j < m; ++j) {
+      if (!mask[static_cast<std::size_t>(i * m + j)]) continue;
+      double score = 0;
+      for (std::int64_t c = 0; c < d; ++c) score += q.at({i, c}) * k.at({j, c});
+      total += weight[static_cast<std::size_t>(j)] =
+          std::exp(score / std::sqrt(static_cast<double>(d)));
+    }
+    for (std::int64_t j = 0; j < m && total > 0; ++j) {
+      for (std::int64_t c = 0; c < e; ++c) {
+        out[static_cast<std::size_t>(i * e + c)] +=
+            weight[static_cast<std::size_t>(j)] / total * v.at({j, c});
+      }
+    }
+  }
+  return out;
+}
+
+MultiheadAttention attention_f64(std::int64_t width, std::int64_t heads, bool bias = true) {
+  Rng rng(7);
+  MultiheadAttention made(width, heads, rng, {.bias = bias});
+  if (bias) {  // biases start at 0, where a wrong one would not show
+    assign(made.in_proj_bias, randn({3 * width}, rng));
+    assign(made.out_proj.bias, randn({width}, rng));
+  }
+  return nn::to(made, DType::f64);
+}
+
+}  // namespace
+
+TEST_CASE("scaled_dot_product_attention equals plain loops, masked and not") {
+  const Tensor q = test::input({3, 4}, 1), k = test::input({5, 4}, 2), v = test::input({5, 2}, 3);
+  const std::vector<bool> all(15, true);
+  const std::vector<bool> some{1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};  // row 1: nothing
+  const auto expect = [&](const Tensor& y, const std::vector<bool>& mask) {
+    const std::vector<double> want = plain_attention(q, k, v, mask);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      CHECK(y.to_vector<double>()[i] == doctest::Approx(want[i]).epsilon(1e-12));
+    }
+  };
+  expect(scaled_dot_product_attention(q, k, v), all);
+  expect(scaled_dot_product_attention(q, k, v, from_vector(some, {3, 5})), some);
+}
+
+TEST_CASE("MSK1: a query with nothing to attend to gives zeros, and every gradient is finite") {
+  const Tensor q = test::input({2, 3}, 1), k = test::input({4, 3}, 2), v = test::input({4, 3}, 3);
+  const Tensor mask = tensor({{0, 0, 0, 0}, {1, 0, 1, 1}}, DType::boolean);
+  const Tensor y = scaled_dot_product_attention(q, k, v, mask);
+  for (int c = 0; c < 3; ++c) CHECK(y.at({0, c}) == 0);
+  sum(y * test::input({2, 3}, 4).detach()).backward();
+  for (int c = 0; c < 3; ++c) {
+    CHECK(q.grad().at({0, c}) == 0);  // the blind query
+    CHECK(k.grad().at({1, c}) == 0);  // a key nobody sees
+    CHECK(std::isfinite(q.grad().at({1, c})));
+  }
+}
+
+TEST_CASE("heads are split and merged without mixing") {
+  const Tensor x = reshape(arange(24), {1, 3, 8});
+  const Tensor apart = split_heads(x, 2);
+  CHECK(apart.shape() == Shape{1, 2, 3, 4});
+  CHECK(apart.at({0, 1, 2, 3}) == x.at({0, 2, 7}));
+  CHECK(merge_heads(apart).to_vector<float>() == x.to_vector<float>());
+}
+
+TEST_CASE("one head of MultiheadAttention is projection, attention, projection") {
+  const MultiheadAttention layer = attention_f64(4, 1);
+  const Tensor x = test::input({1, 3, 4}, 1), memory = test::input({1, 5, 4}, 2);
+  const auto project = [&](const Tensor& in, int part) {
+    return linear(in, slice(layer.in_proj_weight, 0, 4 * part, 4 * part + 4),
+                  slice(layer.in_proj_bias, 0, 4 * part, 4 * part + 4));
+  };
+  const Tensor want = layer.out_proj(
+      scaled_dot_product_attention(project(x, 0), project(memory, 1), project(memory, 2)));
+  CHECK(test::max_difference(layer(x, memory), want) < 1e-12);
+  // The packed product of self-attention is the same map.
+  const Tensor same = clone(x);
+  CHECK(test::max_difference(layer(x, x), layer(x, same)) < 1e-12);
+}
+
+TEST_CASE("causal attention: a later token changes nothing before it, bit for bit") {
+  const MultiheadAttention layer = attention_f64(6, 2);
+  const Tensor x = test::input({2, 5, 6}, 1).detach();
+  Tensor changed = clone(x);
+  assign(select(changed, 1, 3), ones({2, 6}, DType::f64));
+  const Tensor mask = causal_mask(5);
+  const Tensor a = slice(layer(x, x, mask), 1, 0, 3);
+  const Tensor b = slice(layer(changed, changed, mask), 1, 0, 3);
+  CHECK(a.to_vector<double>() == b.to_vector<double>());
+  CHECK(test::max_difference(layer(x, x, mask), layer(changed, changed, mask)) > 1e-3);
+}
+
+TEST_CASE("self-attention without positions is equivariant to permutation") {
+  const MultiheadAttention layer = attention_f64(6, 3);
+  const Tensor x = test::input({2, 4, 6}, 1).detach();
+  const Tensor order = tensor({2, 0, 3, 1}, DType::i64);
+  const Tensor shuffled = index_select(x, 1, order);
+  CHECK(test::max_difference(layer(shuffled, shuffled), index_select(layer(x, x), 1, order)) <
+        1e-12);
+}
+
+TEST_CASE("gradients of MultiheadAttention: self, cross, masked, without bias") {
+  const MultiheadAttention layer = attention_f64(4, 2);
+  const auto self = [&](const std::vector<Tensor>& in) {
+    return layer(in[0], in[0], causal_mask(3));
+  };
+  const auto cross = [&](const std::vector<Tensor>& in) {
+    return layer(in[0], in[1], reshape(padding_mask(tensor({4, 2}, DType::i64), 4), {2, 1, 1, 4}));
+  };
+  const auto check_both = [](const auto& module, const auto& f, const std::vector<Tensor>& in) {
+    const auto first = nn::gradcheck(module, f, in);
+    CHECK_MESSAGE(first.ok, first.report);
+    const auto second = nn::gradgradcheck(module, f, in);
+    CHECK_MESSAGE(second.ok, second.report);
+  };
+  check_both(layer, self, {test::input({2, 3, 4}, 1)});
+  check_both(layer, cross, {test::input({2, 3, 4}, 2), test::input({2, 4, 4}, 3)});
+  const MultiheadAttention plain = attention_f64(4, 2, false);
+  check_both(plain, [&](const std::vector<Tensor>& in) { return plain(in[0], in[0]); },
+             {test::input({1, 3, 4}, 4)});
+}
+
+TEST_CASE("MultiheadAttention refuses heads that do not divide the width") {
+  Rng rng(1);
+  CHECK_THROWS_WITH_AS(
+      MultiheadAttention(64, 3, rng),
+      "MultiheadAttention: num_heads must divide embed_dim, got 3 heads and width 64", Error);
+}

@@ -1,0 +1,86 @@
+// Encoder and decoder layers: the order of norm and residual, laws, gradients.
+#include "nn/transformer_layer.h"
+
+#include <doctest/doctest.h>
+
+#include "nn/mask.h"
+#include "tests/nn/layers_test.h"
+
+using namespace gradzoo;
+using namespace gradzoo::nn;
+
+namespace {
+
+const TransformerLayerOptions kSmall{.d_model = 4, .num_heads = 2, .d_ff = 6, .dropout = 0};
+
+TransformerLayerOptions pre_norm() {
+  TransformerLayerOptions options = kSmall;
+  options.norm_first = true;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the encoder layer is the paper's formula, or the pre-norm one") {
+  Rng rng(1);
+  const Tensor x = test::input({2, 3, 4}, 2).detach();
+  const auto feed_forward = [](const TransformerEncoderLayer& l, const Tensor& in) {
+    return l.linear2(relu(l.linear1(in)));
+  };
+  const auto post = nn::to(TransformerEncoderLayer(kSmall, rng), DType::f64);
+  const Tensor a = post.norm1(x + post.self_attn(x, x));
+  CHECK(test::max_difference(post(x), post.norm2(a + feed_forward(post, a))) < 1e-12);
+  const auto pre = nn::to(TransformerEncoderLayer(pre_norm(), rng), DType::f64);
+  const Tensor n = pre.norm1(x);
+  const Tensor b = x + pre.self_attn(n, n);
+  CHECK(test::max_difference(pre(x), b + feed_forward(pre, pre.norm2(b))) < 1e-12);
+}
+
+TEST_CASE("the decoder layer looks back, across, and feeds forward") {
+  Rng rng(3);
+  const auto layer = nn::to(TransformerDecoderLayer(kSmall, rng), DType::f64);
+  const Tensor x = test::input({2, 3, 4}, 4).detach(), memory = test::input({2, 5, 4}, 5).detach();
+  const Tensor causal = causal_mask(3);
+  const Tensor a = layer.norm1(x + layer.self_attn(x, x, causal));
+  const Tensor b = layer.norm2(a + layer.multihead_attn(a, memory));
+  const Tensor want = layer.norm3(b + layer.linear2(relu(layer.linear1(b))));
+  CHECK(test::max_difference(layer(x, memory, causal), want) < 1e-12);
+}
+
+TEST_CASE("parameter counts are the paper's arithmetic") {
+  Rng rng(6);
+  const std::int64_t d = 4, f = 6;
+  const std::int64_t attention = 4 * d * d + 4 * d, forward = 2 * d * f + f + d, norm = 2 * d;
+  CHECK(parameter_count(TransformerEncoderLayer(kSmall, rng)) == attention + forward + 2 * norm);
+  CHECK(parameter_count(TransformerDecoderLayer(kSmall, rng)) ==
+        2 * attention + forward + 3 * norm);
+}
+
+TEST_CASE("gradients of the Transformer layers, post-norm and pre-norm") {
+  Rng rng(7);
+  for (const TransformerLayerOptions& options : {kSmall, pre_norm()}) {
+    const auto encoder = nn::to(TransformerEncoderLayer(options, rng), DType::f64);
+    const auto encode = [&](const std::vector<Tensor>& in) { return encoder(in[0]); };
+    const auto first = nn::gradcheck(encoder, encode, {test::input({2, 3, 4}, 8)});
+    CHECK_MESSAGE(first.ok, first.report);
+    const auto decoder = nn::to(TransformerDecoderLayer(options, rng), DType::f64);
+    const auto decode = [&](const std::vector<Tensor>& in) {
+      return decoder(in[0], in[1], causal_mask(3));
+    };
+    const auto second =
+        nn::gradcheck(decoder, decode, {test::input({1, 3, 4}, 9), test::input({1, 2, 4}, 10)});
+    CHECK_MESSAGE(second.ok, second.report);
+  }
+}
+
+TEST_CASE("dropout changes a layer inside a TrainingScope only") {
+  Rng rng(11);
+  TransformerLayerOptions options = kSmall;
+  options.dropout = 0.5;
+  const TransformerEncoderLayer layer(options, rng);
+  const Tensor x = randn({2, 3, 4}, rng);
+  const auto plain = layer(x).to_vector<float>();
+  CHECK(plain == layer(x).to_vector<float>());
+  const TrainingScope training(rng);
+  CHECK(plain != layer(x).to_vector<float>());
+}

@@ -1,0 +1,62 @@
+// Clipping by the common norm.
+#include "optim/clip.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/ops.h"
+
+using namespace gradzoo;
+
+namespace {
+
+std::vector<Tensor> with_gradients(const std::vector<double>& gradients) {
+  std::vector<Tensor> parameters;
+  for (const double g : gradients) {
+    parameters.push_back(ones({1}).requires_grad_());
+    parameters.back().set_grad(full({1}, g));
+  }
+  return parameters;
+}
+
+}  // namespace
+
+TEST_CASE("gradients are scaled to the largest norm, or left alone below it") {
+  const auto p = with_gradients({3, 4});
+  CHECK(optim::clip_grad_norm(p, 10) == doctest::Approx(5));
+  CHECK(p[1].grad().item() == 4);
+  CHECK(optim::clip_grad_norm(p, 1) == doctest::Approx(5));
+  CHECK(p[0].grad().item() == doctest::Approx(0.6));
+  CHECK(p[1].grad().item() == doctest::Approx(0.8));
+}
+
+TEST_CASE("CLP1: large gradients do not overflow the norm") {
+  const auto p = with_gradients(std::vector<double>(100, 1e20));
+  CHECK(optim::clip_grad_norm(p, 1) == doctest::Approx(1e21));
+  CHECK(p[99].grad().item() == doctest::Approx(0.1));
+}
+
+TEST_CASE("CLP4: a gradient that is not finite is an error naming the parameter; nothing changes") {
+  for (const double bad : {HUGE_VAL, std::nan("")}) {
+    const auto p = with_gradients({5, bad});
+    CHECK_THROWS_WITH_AS(optim::clip_grad_norm(p, 1),
+                         "clip_grad_norm: the gradient of parameter 1 (shape [1]) is not finite",
+                         Error);
+    CHECK(p[0].grad().item() == 5);
+  }
+}
+
+TEST_CASE(
+    "zero gradients stay zero, a tied parameter counts once, parameters without one are passed "
+    "over") {
+  const auto zeros_only = with_gradients({0, 0});
+  CHECK(optim::clip_grad_norm(zeros_only, 1) == 0);
+  CHECK(zeros_only[0].grad().item() == 0);
+  auto p = with_gradients({3, 4});
+  p.push_back(p[0]);
+  p.push_back(ones({2}).requires_grad_());
+  CHECK(optim::clip_grad_norm(p, 1) == doctest::Approx(5));
+  CHECK(p[0].grad().item() == doctest::Approx(0.6));
+  CHECK_THROWS_AS(optim::clip_grad_norm(p, 0), Error);
+}

@@ -1,0 +1,83 @@
+// Sgd: the update rules, step by step.
+#include "optim/sgd.h"
+
+#include <doctest/doctest.h>
+
+#include "core/ops.h"
+
+using namespace gradzoo;
+using optim::Sgd;
+
+namespace {
+
+Tensor leaf(const Nested& values) { return tensor(values, DType::f64).requires_grad_(); }
+
+void give(Tensor parameter, const Nested& gradient) {
+  parameter.set_grad(tensor(gradient, DType::f64));
+}
+
+}  // namespace
+
+TEST_CASE("plain SGD: p -= lr g; decay is added to the gradient") {
+  const Tensor p = leaf({1, -2});
+  Sgd sgd({p}, {.lr = 0.1});
+  give(p, {10, 20});
+  sgd.step();
+  CHECK(p.to_vector<double>() == std::vector<double>{0, -4});
+  const Tensor q = leaf({2});
+  Sgd decay({q}, {.lr = 0.1, .weight_decay = 0.5});
+  give(q, {1});
+  decay.step();
+  CHECK(q.item() == doctest::Approx(2 - 0.1 * (1 + 0.5 * 2)));
+}
+
+TEST_CASE("momentum and Nesterov, two steps by hand") {
+  const Tensor p = leaf({0}), n = leaf({0});
+  Sgd momentum({p}, {.lr = 1, .momentum = 0.5});
+  Sgd nesterov({n}, {.lr = 1, .momentum = 0.5, .nesterov = true});
+  for (const double g : {1.0, 2.0}) {
+    give(p, {g});
+    give(n, {g});
+    momentum.step();
+    nesterov.step();
+  }
+  // v: 1, then 0.5 + 2 = 2.5. Plain: -(1 + 2.5). Nesterov: -(1 + 0.5) - (2 + 1.25).
+  CHECK(p.item() == doctest::Approx(-3.5));
+  CHECK(n.item() == doctest::Approx(-4.75));
+}
+
+TEST_CASE("TYE1: a tied weight moves once a step, by the sum of its uses") {
+  const Tensor w = leaf({3});
+  Sgd sgd({w, w}, {.lr = 0.1});
+  sum(w * 2.0 + w * 5.0).backward();
+  sgd.step();
+  CHECK(w.item() == doctest::Approx(3 - 0.1 * 7));
+}
+
+TEST_CASE("INP3: a step between forward and backward is refused, naming the op") {
+  const Tensor w = leaf({3, 4});
+  Sgd sgd({w}, {.lr = 0.1});
+  const Tensor loss = sum(square(w));
+  give(w, {1, 1});
+  sgd.step();
+  std::string message;
+  try {
+    loss.backward();
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  CHECK(message.find("'square'") != std::string::npos);
+}
+
+TEST_CASE("parameters without a gradient stay; zero_grad forgets; bad options are refused") {
+  const Tensor p = leaf({1}), q = leaf({1});
+  Sgd sgd({p, q}, {.lr = 0.1});
+  give(p, {1});
+  sgd.step();
+  CHECK(q.item() == 1);
+  sgd.zero_grad();
+  CHECK_FALSE(p.grad().defined());
+  CHECK_THROWS_AS(Sgd({p}, {.lr = -1}), Error);
+  CHECK_THROWS_AS(Sgd({p}, {.nesterov = true}), Error);
+  CHECK_THROWS_AS(Sgd({tensor({1})}), Error);
+}
