@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "core/file.h"
 #include "core/ops.h"
 #include "core/scope.h"
 #include "core/threads.h"
@@ -44,7 +46,7 @@ struct Options {
   std::int64_t longest = 20;
   std::int64_t seed = 1;
   std::int64_t threads = num_threads();
-  std::string save, load;
+  std::optional<std::string> save, load;
   bool json = false;
 };
 
@@ -100,7 +102,7 @@ Training train(const models::Transformer& model, TaskStream& data, const Options
   optim::Adam optimizer(parameters, {.lr = o.lr, .beta2 = 0.98, .eps = 1e-9});
   Progress progress(o.task, o.steps);
   Training result;
-  for (std::int64_t step = 1; step <= o.steps && !interrupted(); ++step) {
+  for (std::int64_t step = 1; step <= o.steps && interrupted() == 0; ++step) {
     const Batch batch = make_batch(data.next(o.batch_size));
     const TrainingScope training(rng);
     const Tensor logits = model(batch.source, batch.lengths, batch.target_in);
@@ -137,17 +139,18 @@ int run(const Options& o) {
   models::TransformerConfig config = o.config;
   config.source_vocab = config.target_vocab = training_data.vocab();
   const models::Transformer model = as_usage([&] { return models::Transformer(config, rng); });
-  if (!o.load.empty()) nn::load(o.load, model);
+  if (o.load) nn::load(*o.load, model);
+  if (o.save) AtomicFile(*o.save);  // cannot be written: better now than after training
   fmt::print("{}: a Transformer with {} parameters, {} threads\n", o.task,
              nn::parameter_count(model), o.threads);
-  std::fflush(stdout);
+  flush_output();
 
   watch_interrupts();
   const Training result = train(model, training_data, o, rng);
-  if (!o.save.empty()) nn::save(o.save, model);
-  if (interrupted()) {
+  if (o.save) nn::save(*o.save, model);
+  if (interrupted() != 0) {
     fmt::print(stderr, "train: stopped after step {}\n", result.steps);
-    return kInterrupted;
+    return 128 + interrupted();
   }
   const std::vector<Pair> pairs = held_out.next(1000);
   const Evaluation evaluation = evaluate(model, pairs);

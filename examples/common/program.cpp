@@ -1,10 +1,13 @@
 // Options, exit codes, one-line errors, signals.
 #include "examples/common/program.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <system_error>
 
 #include "core/version.h"
 
@@ -47,11 +50,11 @@ int complain(const std::string& program, std::string message, int code) {
   return code;
 }
 
-volatile std::sig_atomic_t interrupt_count = 0;
+volatile std::sig_atomic_t signal_seen = 0;
 
 void on_signal(int signal) {
-  interrupt_count = interrupt_count + 1;
-  if (interrupt_count > 1) std::_Exit(128 + signal);
+  if (signal_seen != 0) std::_Exit(128 + signal);
+  signal_seen = signal;
 }
 
 }  // namespace
@@ -74,7 +77,13 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
     return complain(app.get_name(), error.what(), kUsageError);
   } catch (const Error& error) {
     return complain(app.get_name(), error.what(), kFileError);
+  } catch (const std::system_error& error) {  // printing to what cannot be written
+    return complain(app.get_name(), error.what(), kFileError);
   }
+}
+
+void flush_output() {
+  check(std::fflush(stdout) == 0, "standard output: {}", std::strerror(errno));
 }
 
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& value,
@@ -92,6 +101,6 @@ void watch_interrupts() {
   std::signal(SIGTERM, on_signal);
 }
 
-bool interrupted() { return interrupt_count > 0; }
+int interrupted() { return signal_seen; }
 
 }  // namespace gradzoo::examples

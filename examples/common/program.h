@@ -17,8 +17,8 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// Exit codes of every program.
-inline constexpr int kDone = 0, kFileError = 1, kUsageError = 2, kInterrupted = 130;
+/// Exit codes of every program; one that was stopped by signal n ends with 128 + n.
+inline constexpr int kDone = 0, kFileError = 1, kUsageError = 2;
 
 /// Parses `app` (adding --version), runs `body` and returns the exit code. Mistakes in the options
 /// and UsageError are one line on stderr and exit code 2, other Errors one line and exit code 1; so
@@ -52,9 +52,13 @@ void add_fields(CLI::App& app, Config& config, const std::set<std::string>& with
   });
 }
 
-/// Ctrl-C and SIGTERM from now on only make interrupted() true, so that a step can be finished; a
-/// second one ends the program at once.
+/// Makes sure that what was printed has arrived. Throws Error with the system's cause.
+void flush_output();
+
+/// Ctrl-C and SIGTERM from now on only set interrupted(), so that a step can be finished; a second
+/// one ends the program at once.
 void watch_interrupts();
-bool interrupted();
+/// The number of the signal that came, 0 before.
+int interrupted();
 
 }  // namespace gradzoo::examples

@@ -34,6 +34,11 @@ struct Everything {
   }
 };
 
+struct Tied {
+  std::vector<Linear> layers;
+  static void fields(auto& self, auto&& visit) { visit("layers", self.layers); }
+};
+
 Everything make() {
   Rng rng(1);
   Everything e;
@@ -66,10 +71,6 @@ TEST_CASE("names follow the fields, in order, through vectors, optionals and var
 TEST_CASE("TYE3: a tied weight is one parameter, listed under its first name") {
   Rng rng(2);
   std::vector<Linear> twice(2, Linear(3, 4, rng));  // copies share
-  struct Tied {
-    std::vector<Linear> layers;
-    static void fields(auto& self, auto&& visit) { visit("layers", self.layers); }
-  };
   const Tied tied{twice};
   CHECK(names(named_parameters(tied)) ==
         std::vector<std::string>{"layers.0.weight", "layers.0.bias"});

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/scope.h"
 #include "nn/mask.h"
 #include "tests/nn/layers_test.h"
 
