@@ -1,4 +1,4 @@
-// train: a Transformer learns to copy or to reverse sequences, and shows what it learned
+// A Transformer learns to copy or to reverse sequences, and shows what it learned.
 #include <fmt/core.h>
 
 #include <cmath>
