@@ -11,12 +11,17 @@ namespace {
 
 constexpr std::int64_t kFirstSymbol = models::kUnk + 1;
 
-// One in eight sources is held out. A source and its mirror image are kept apart by nothing: only
-// whole sequences count.
+// One in eight sources is held out, by a hash of its symbols (the mixer of SplitMix64 at each, so
+// that short sequences are spread as well as long ones).
 Split split_of(const Ids& source) {
-  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a
-  for (std::int64_t id : source) hash = (hash ^ static_cast<std::uint64_t>(id)) * 1099511628211ull;
-  return (hash >> 32) % 8 == 0 ? Split::held_out : Split::train;
+  std::uint64_t hash = 0;
+  for (std::int64_t id : source) {
+    hash += static_cast<std::uint64_t>(id) + 0x9e3779b97f4a7c15ull;
+    hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ull;
+    hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebull;
+    hash ^= hash >> 31;
+  }
+  return hash % 8 == 0 ? Split::held_out : Split::train;
 }
 
 // Rows of ids, padded to `width`: [rows, width].
