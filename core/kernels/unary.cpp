@@ -16,17 +16,13 @@ GRADZOO_INLINE T vanishing(T factor, T x) {
   return factor == 0 ? T(0) : factor * x;
 }
 
-// gelu by tanh: x (1 + tanh(u)) / 2 = x sigmoid(2u), which does not cancel for negative x.
-template <class T>
-GRADZOO_INLINE T gelu_gate(T x) {
-  constexpr T k = T(2 * 0.79788456080286535588);  // 2 sqrt(2 / pi)
-  return math::sigmoid(k * (x + T(0.044715) * x * x * x));
-}
+// gelu by tanh: x (1 + tanh(u)) / 2 = x sigmoid(2u), which does not cancel for negative x, with
+// 2u = kGelu (x + 0.044715 x^3).
+constexpr double kGelu = 2 * 0.79788456080286535588;  // 2 sqrt(2 / pi)
 
 template <class T>
-GRADZOO_INLINE T gelu_gate_slope(T x) {
-  constexpr T k = T(2 * 0.79788456080286535588);
-  return k * (1 + T(3 * 0.044715) * x * x);
+GRADZOO_INLINE T gelu_gate(T x) {
+  return math::sigmoid(T(kGelu) * (x + T(0.044715) * x * x * x));
 }
 
 }  // namespace
@@ -192,7 +188,8 @@ template <class T>
 void gelu_tanh_backward(const Walk<3>& walk, const T* dy, const T* x, T* dx) {
   map(walk, dy, x, dx, [](T g, T v) {
     const T s = gelu_gate(v);
-    return g * (s + vanishing(s * (1 - s), v * gelu_gate_slope(v)));
+    const T slope = T(kGelu) * (1 + T(3 * 0.044715) * v * v);
+    return g * (s + vanishing(s * (1 - s), v * slope));
   });
 }
 

@@ -5,7 +5,7 @@
 
 namespace gradzoo {
 
-// Arithmetic: f32, f64 and i64 (integer division truncates; dividing by 0 throws).
+// Arithmetic: f32, f64 and i64 (integers wrap; their division truncates, and by 0 it throws).
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
@@ -43,7 +43,7 @@ Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(const Tensor& a, const Tensor& b);
 Tensor operator/(const Tensor& a, const Tensor& b);
 
-// With a number on one side: it takes the tensor's dtype.
+// With a number on one side: it takes the tensor's dtype, and throws when that cannot hold it.
 Tensor operator+(const Tensor& a, double b);
 Tensor operator+(double a, const Tensor& b);
 Tensor operator-(const Tensor& a, double b);

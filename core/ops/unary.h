@@ -1,4 +1,5 @@
-// Elementwise functions of one tensor, f32 or f64. Each returns a tensor shaped like x.
+// Elementwise functions of one tensor, f32 or f64 (neg: i64 too). Each returns a tensor shaped like
+// x. NaN stays NaN.
 #pragma once
 
 #include "core/tensor.h"
@@ -6,11 +7,13 @@
 namespace gradzoo {
 
 Tensor neg(const Tensor& x);
+/// Results too small for a normal number are 0.
 Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);
 /// log(1 + x), exact near 0.
 Tensor log1p(const Tensor& x);
-/// Gradient at 0: infinity, as the formula says.
+/// Gradient at 0: infinity, as the formula says, but 0 where the upstream gradient is 0: a root
+/// that where() did not take must not give NaN.
 Tensor sqrt(const Tensor& x);
 /// 1 / sqrt(x).
 Tensor rsqrt(const Tensor& x);
