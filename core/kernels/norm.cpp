@@ -16,7 +16,7 @@ std::int64_t norm_block_rows(std::int64_t n) { return std::clamp<std::int64_t>(1
 template <bool kCentered, class T>
 GRADZOO_SIMD void normalize_rows(const T* x, const T* weight, const T* bias, double eps,
                                  std::int64_t rows, std::int64_t n, T* y, T* stats) {
-  const double count = static_cast<double>(n);
+  const double share = 1 / static_cast<double>(n);
   for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
     const T first = kCentered ? x[0] : T(0);
     double sum = 0;
@@ -24,14 +24,14 @@ GRADZOO_SIMD void normalize_rows(const T* x, const T* weight, const T* bias, dou
 #pragma omp simd reduction(+ : sum)
       for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(x[i] - first);
     }
-    const T mean = static_cast<T>(sum / count);
+    const T mean = static_cast<T>(sum * share);
     double squares = 0;
 #pragma omp simd reduction(+ : squares)
     for (std::int64_t i = 0; i < n; ++i) {
       const double d = static_cast<double>((x[i] - first) - mean);
       squares += d * d;
     }
-    const T scale = static_cast<T>(1 / std::sqrt(squares / count + eps));
+    const T scale = static_cast<T>(1 / std::sqrt(squares * share + eps));
 #pragma omp simd
     for (std::int64_t i = 0; i < n; ++i) {
       y[i] = ((x[i] - first) - mean) * scale * weight[i] + bias[i];
@@ -47,7 +47,7 @@ template <bool kCentered, class T>
 GRADZOO_SIMD void normalize_backward_rows(const T* x, const T* weight, const T* stats, const T* g,
                                           std::int64_t rows, std::int64_t n, T* dx, T* dweight,
                                           T* dbias) {
-  const double count = static_cast<double>(n);
+  const double share = 1 / static_cast<double>(n);
   std::fill(dweight, dweight + n, T(0));
   std::fill(dbias, dbias + n, T(0));
   for (std::int64_t r = 0; r < rows; ++r, x += n, g += n, dx += n) {
@@ -65,8 +65,8 @@ GRADZOO_SIMD void normalize_backward_rows(const T* x, const T* weight, const T* 
       dweight[i] += g[i] * z;
       dbias[i] += g[i];
     }
-    const T mean_u = static_cast<T>(sum / count);
-    const T mean_uz = static_cast<T>(dot / count);
+    const T mean_u = static_cast<T>(sum * share);
+    const T mean_uz = static_cast<T>(dot * share);
 #pragma omp simd
     for (std::int64_t i = 0; i < n; ++i) {
       const T z = ((x[i] - first) - mean) * scale;

@@ -20,12 +20,30 @@ inline std::int64_t block_rows(std::int64_t n) {
   return std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(n, 1));
 }
 
-/// The largest number, NaN left out; -inf for none.
+/// b unless a is at least as large; a if b is NaN.
+template <class T>
+GRADZOO_INLINE T larger(T a, T b) {
+  return a < b ? b : a;
+}
+
+/// The largest number, NaN left out; -inf for none. The end of a row is read in a step that
+/// overlaps the one before it, for which a maximum does not care: one by one it would cost more
+/// than all of a short row.
 template <class T>
 GRADZOO_INLINE T row_max(const T* x, std::int64_t n) {
   T most = kNothing<T>;
+  if (n < 16) {
+    T other = most;
+    for (std::int64_t i = 0; i + 1 < n; i += 2) {
+      most = larger(most, x[i]);
+      other = larger(other, x[i + 1]);
+    }
+    return larger(n > 0 ? larger(most, x[n - 1]) : most, other);
+  }
 #pragma omp simd reduction(max : most)
-  for (std::int64_t i = 0; i < n; ++i) most = most < x[i] ? x[i] : most;
+  for (std::int64_t i = 0; i < n / 16 * 16; ++i) most = larger(most, x[i]);
+#pragma omp simd reduction(max : most)
+  for (std::int64_t i = n - 16; i < n; ++i) most = larger(most, x[i]);
   return most;
 }
 
@@ -39,16 +57,9 @@ GRADZOO_SIMD void exp_block(const T* x, std::int64_t n, T* y) {
 /// The sum of exp(x - shift), in double.
 template <class T>
 GRADZOO_INLINE double sum_exp(const T* x, T shift, std::int64_t n) {
-  constexpr std::int64_t kChunk = 256;
-  T e[kChunk];
   double sum = 0;
-  for (std::int64_t begin = 0; begin < n; begin += kChunk) {
-    const std::int64_t count = std::min(kChunk, n - begin);
-#pragma omp simd
-    for (std::int64_t i = 0; i < count; ++i) e[i] = math::exp(x[begin + i] - shift);
 #pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(e[i]);
-  }
+  for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(math::exp(x[i] - shift));
   return sum;
 }
 

@@ -8,32 +8,32 @@
 #include "core/kernels/rows.h"
 
 namespace gradzoo::kernels {
-// y = x - max(x), row by row.
+// y = x where the mask is true, else -inf. Row r of the mask starts at mask + r * row_step; it is
+// read as bytes, for GCC makes no vectors of bool.
 template <class T>
-GRADZOO_SIMD void shift_rows(const T* x, std::int64_t rows, std::int64_t n, T* y) {
-  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
-    const T most = row_max(x, n);
-#pragma omp simd
-    for (std::int64_t i = 0; i < n; ++i) y[i] = x[i] - most;
-  }
-}
-
-// y = x - max(x over the mask) where the mask is true, else -inf. Row r of the mask starts at
-// mask + r * row_step. A row of -inf stays one: its maximum is not subtracted.
-template <class T>
-GRADZOO_SIMD void shift_masked_rows(const T* x, const bool* mask, std::int64_t row_step,
-                                    std::int64_t step, std::int64_t rows, std::int64_t n, T* y) {
+GRADZOO_SIMD void select_rows(const T* x, const unsigned char* mask, std::int64_t row_step,
+                              std::int64_t step, std::int64_t rows, std::int64_t n, T* y) {
   for (std::int64_t r = 0; r < rows; ++r, x += n, y += n, mask += row_step) {
     if (step == 1) {
 #pragma omp simd
-      for (std::int64_t i = 0; i < n; ++i) y[i] = mask[i] ? x[i] : kNothing<T>;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const T value = x[i];  // read in any case: without a branch it becomes vector code
+        y[i] = mask[i] != 0 ? value : kNothing<T>;
+      }
     } else {
-      for (std::int64_t i = 0; i < n; ++i) y[i] = mask[i * step] ? x[i] : kNothing<T>;
+      for (std::int64_t i = 0; i < n; ++i) y[i] = mask[i * step] != 0 ? x[i] : kNothing<T>;
     }
-    const T most = row_max(y, n);
-    const T shift = most == kNothing<T> ? T(0) : most;
+  }
+}
+
+// y = x - max(x), row by row. Masked: a row of -inf stays one.
+template <bool kMasked, class T>
+GRADZOO_SIMD void shift_rows(const T* x, std::int64_t rows, std::int64_t n, T* y) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    const T most = row_max(x, n);
+    const T shift = kMasked && most == kNothing<T> ? T(0) : most;
 #pragma omp simd
-    for (std::int64_t i = 0; i < n; ++i) y[i] -= shift;
+    for (std::int64_t i = 0; i < n; ++i) y[i] = x[i] - shift;
   }
 }
 
@@ -98,15 +98,19 @@ GRADZOO_SIMD void log_softmax_backward_rows(const T* y, const T* g, std::int64_t
 
 namespace {
 
+// Rows [begin, end): a pass of its own, for what a row's maximum is read from must have reached the
+// cache, or the processor waits for it.
 template <class T>
 void shift_masked_block(const T* x, const RowMask& mask, std::int64_t begin, std::int64_t end,
                         std::int64_t n, T* y) {
   std::int64_t row = begin;
   const std::int64_t row_step = mask.rows.inner_stride(0);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(mask.data);
   for_each_run(mask.rows, begin, end, [&](const auto& at, std::int64_t rows) {
-    shift_masked_rows(x + row * n, mask.data + at[0], row_step, mask.step, rows, n, y + row * n);
+    select_rows(x + row * n, bytes + at[0], row_step, mask.step, rows, n, y + row * n);
     row += rows;
   });
+  shift_rows<true>(y + begin * n, end - begin, n, y + begin * n);
 }
 
 }  // namespace
@@ -115,7 +119,7 @@ template <class T>
 void softmax(const T* x, std::int64_t rows, std::int64_t n, T* y) {
   parallel_for(rows, block_rows(n), [&](std::int64_t begin, std::int64_t end) {
     T* const out = y + begin * n;
-    shift_rows(x + begin * n, end - begin, n, out);
+    shift_rows<false>(x + begin * n, end - begin, n, out);
     exp_block(out, (end - begin) * n, out);
     divide_rows<false>(out, end - begin, n);
   });
@@ -134,7 +138,7 @@ void masked_softmax(const T* x, const RowMask& mask, std::int64_t n, T* y) {
 template <class T>
 void log_softmax(const T* x, std::int64_t rows, std::int64_t n, T* y) {
   parallel_for(rows, block_rows(n), [&](std::int64_t begin, std::int64_t end) {
-    shift_rows(x + begin * n, end - begin, n, y + begin * n);
+    shift_rows<false>(x + begin * n, end - begin, n, y + begin * n);
     subtract_log_sums<false>(y + begin * n, end - begin, n);
   });
 }

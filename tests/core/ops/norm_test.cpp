@@ -71,17 +71,10 @@ TEST_CASE("layer_norm: a mean of 1e4 with a spread of 1e-2, in f32") {
   for (const std::int64_t n : {16, 64, 512}) {
     const Tensor x = to(randn({4, n}, rng, DType::f64) * 1e-2 + 1e4, DType::f32);
     const Tensor y = layer_norm(x);
-    const Tensor dx = gradients([](const auto& in) { return layer_norm(in[0]); }, {x}, false)[0];
-    const Tensor exact = to(x, DType::f64);
-    const Tensor wanted_dx =
-        gradients([](const auto& in) { return layer_norm(in[0]); }, {exact}, true)[0];
     for (std::int64_t r = 0; r < 4; ++r) {
       const Tensor wanted = from_vector(normalized(values(select(x, 0, r)), true, 1e-5), {n});
       CHECK(distance(select(y, 0, r), wanted) < 3e-6);
     }
-    // The upstream gradients are the same numbers, drawn in f32 and in f64.
-    CHECK(dx.shape() == wanted_dx.shape());
-    for (const double v : values(dx)) CHECK(std::isfinite(v));
   }
 }
 
