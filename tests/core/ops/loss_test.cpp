@@ -237,6 +237,16 @@ TEST_CASE("cross_entropy: the fused gradient is the formula's, and has second de
   }
 }
 
+TEST_CASE("cross_entropy: NaN in an ignored row stays out of the second derivatives") {
+  const Tensor x = leaf(tensor({{1, 2, 0}, {kNaN, kNaN, kInf}}, DType::f64));
+  const Tensor loss = cross_entropy(x, ids({0, -100}), {.label_smoothing = .1});
+  const Tensor first = grad({loss}, {x}, {.create_graph = true})[0];
+  const Tensor second = grad({sum(square(first))}, {x})[0];
+  CHECK(second.at({0, 1}) != 0);
+  for (const double v : values(second)) CHECK(std::isfinite(v));
+  for (std::int64_t i = 0; i < 3; ++i) CHECK(second.at({1, i}) == 0);
+}
+
 TEST_CASE("cross_entropy: the same bits with 1, 2 and 3 threads") {
   Rng rng(5);
   const Tensor x = randn({700, 23}, rng);
