@@ -40,7 +40,11 @@ struct Max {
     return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   }
   GRADZOO_INLINE T of(T x, None) const { return x; }
-  GRADZOO_INLINE T join(T a, T b) const { return a > b || is_nan(a) ? a : b; }
+  GRADZOO_INLINE T join(T a, T b) const {
+    // Two selections, not one condition: that would be a branch, and no vector code.
+    const T larger = a > b ? a : b;  // b when either is NaN
+    return is_nan(a) ? a : larger;
+  }
   GRADZOO_INLINE T finish(T a, None) const { return a; }
 };
 

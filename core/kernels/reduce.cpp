@@ -41,7 +41,10 @@ struct Min {
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }
   GRADZOO_INLINE T of(T x, None) const { return x; }
-  GRADZOO_INLINE T join(T a, T b) const { return a < b || is_nan(a) ? a : b; }
+  GRADZOO_INLINE T join(T a, T b) const {
+    const T smaller = a < b ? a : b;  // b when either is NaN
+    return is_nan(a) ? a : smaller;
+  }
   GRADZOO_INLINE T finish(T a, None) const { return a; }
 };
 

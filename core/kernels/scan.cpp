@@ -20,6 +20,14 @@ using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64
 template <class T, class Step>
 GRADZOO_SIMD void scan_tile(const ScanShape& shape, bool reverse, std::int64_t first,
                             std::int64_t width, Wide<T> start, T* y, const Step step) {
+  if (width == 1) {
+    for (std::int64_t i = 0; i < shape.n; ++i) {
+      const std::int64_t row = first + (reverse ? shape.n - 1 - i : i) * shape.inner;
+      start = step(start, row);
+      y[row] = static_cast<T>(start);
+    }
+    return;
+  }
   Wide<T> running[kScanTile];
   std::fill(running, running + width, start);
   for (std::int64_t i = 0; i < shape.n; ++i) {
