@@ -9,13 +9,14 @@
 
 namespace gradzoo {
 
-/// f32, f64, i64. f32 sums are right to 1e-6 relative for 10^7 elements. Empty: 0.
+/// f32 (right to 1e-6 relative for 10^7 elements), f64, i64; booleans are counted, as i64.
+/// Empty: 0.
 Tensor sum(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
-/// Empty: NaN.
+/// f32, f64. Empty: NaN.
 Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 /// The gradient is exact with zeros among the factors. Empty: 1.
 Tensor prod(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
-/// NaN counts as the largest value. Ties share the gradient evenly. Empty: an error.
+/// f32, f64, i64. NaN counts as the largest value. Ties share the gradient evenly. Empty: an error.
 Tensor max(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 /// NaN propagates. Ties share the gradient evenly. Empty: an error.
 Tensor min(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
@@ -39,7 +40,7 @@ Tensor any(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 /// boolean: every element is true. Empty: true.
 Tensor all(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// y_i = x_0 + … + x_i along the axis.
+/// y_i = x_0 + … + x_i along the axis; f32, f64, i64.
 Tensor cumsum(const Tensor& x, std::int64_t axis);
 /// y_i = x_0 * … * x_i along the axis; the gradient is exact with zeros among the factors.
 Tensor cumprod(const Tensor& x, std::int64_t axis);
