@@ -139,6 +139,15 @@ TEST_CASE("an optimizer's assign between forward and backward is refused, with t
   CHECK_FALSE(x.grad().defined());
 }
 
+TEST_CASE("a refused backward has released nothing: other parts can still be walked") {
+  const Tensor w = leaf({2.0}), x = leaf({3.0});
+  const Tensor product = w * x;
+  const Tensor y = exp(product);
+  assign(w, tensor({1.0}, DType::f64));
+  CHECK_THROWS_AS(y.backward(), Error);
+  CHECK(grad({y}, {product})[0].item() == doctest::Approx(std::exp(6.0)));
+}
+
 TEST_CASE("what backward does not need may be overwritten") {
   const Tensor w = leaf({2.0});
   const Tensor loss = exp(w) + w;  // exp keeps its output
@@ -306,10 +315,13 @@ TEST_CASE("gradients of leaves are their own: overwriting one changes nothing el
   assign(c.grad(), tensor({9, 9}, DType::f64));
   CHECK(list(start) == std::vector<double>{1, 1});
 
-  const Tensor d = leaf({1.0, 2.0});
-  sum(d).backward();  // comes back as an expanded 1
-  assign(d.grad(), tensor({5, 6}, DType::f64));
-  CHECK(list(d.grad()) == std::vector<double>{5, 6});
+  for (const double factor : {1.0, 2.0}) {  // comes back as one number, expanded
+    const Tensor d = leaf({1.0, 2.0});
+    (factor == 1 ? sum(d) : sum(d) * factor).backward();
+    CHECK(list(d.grad()) == std::vector<double>{factor, factor});
+    assign(d.grad(), tensor({5, 6}, DType::f64));
+    CHECK(list(d.grad()) == std::vector<double>{5, 6});
+  }
 }
 
 TEST_CASE("NoGrad: no history inside, as before outside; detach cuts") {
