@@ -20,7 +20,7 @@ struct GradcheckOptions {
 /// What was found: the element that is furthest from being right, whether or not it is too far.
 struct GradcheckResult {
   bool ok = true;
-  std::size_t input = 0;  ///< position in `inputs`
+  std::size_t input = 0;  ///< position in `inputs`; one past them: the upstream gradient
   Shape index;            ///< of the element in that input
   double analytic = 0;
   double numeric = 0;
@@ -35,14 +35,16 @@ struct GradcheckResult {
 using CheckedFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
 /// Compares, for every element of every input, backward with the central difference of the
-/// output's product with a random upstream gradient. Inputs: f64 leaves; the integer and boolean
-/// ones among them are passed on unchanged. Finds a function that gives different values for the
-/// same inputs. Throws when nothing can be checked: no f64 leaf, an output that is not f64.
+/// output's product with a random upstream gradient. Inputs: f64 leaves, which require gradients
+/// while the check runs; the integer and boolean ones among them are passed on unchanged. An input
+/// that f ignores has gradient 0. Finds a function that gives different bits for the same inputs.
+/// Throws when nothing can be checked: no f64 leaf, an output that is not f64.
 GradcheckResult gradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options = {});
 
 /// gradcheck of the gradient itself: second derivatives, with respect to the inputs and to the
-/// upstream gradient.
+/// upstream gradient. Before, the gradient that is recorded (create_graph) must equal the one that
+/// is not, since ops may compute them in two ways.
 GradcheckResult gradgradcheck(const CheckedFunction& f, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options = {});
 
