@@ -72,7 +72,7 @@ TEST_CASE("file: the old content stays until commit, and stays when there is non
   CHECK(directory.count() == 1);
 }
 
-TEST_CASE("file: a process killed before the rename leaves the old file, and saving goes on") {
+TEST_CASE("file TRN7: a process killed before the rename leaves the old file, and saving goes on") {
   const TemporaryDirectory directory;
   write_bytes(directory / "f", "old");
   const pid_t child = ::fork();
