@@ -2,10 +2,13 @@
 #include "core/ops/matmul.h"
 
 #include <doctest/doctest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -283,6 +286,25 @@ TEST_CASE("matmul: four threads, each with products of its own (BLS9)") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
+}
+
+TEST_CASE("matmul: with one thread, OpenBLAS starts none of its own (BLS8)") {
+  const auto threads_of_process = [] {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return std::distance(begin(tasks), end(tasks));
+  };
+  Rng rng(12);
+  const Tensor a = randn({400, 400}, rng);
+  const int before = num_threads();
+  const int openmp_before = omp_get_max_threads();
+  set_num_threads(1);
+  omp_set_num_threads(8);  // what an OpenMP build of OpenBLAS would use
+  const auto count = threads_of_process();
+  matmul(a, a);
+  CHECK(threads_of_process() == count);
+  CHECK(omp_get_max_threads() == 8);
+  omp_set_num_threads(openmp_before);
+  set_num_threads(before);
 }
 
 TEST_CASE("linear: x W^T + bias, for any strides and leading axes") {
