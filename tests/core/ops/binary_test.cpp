@@ -109,7 +109,9 @@ TEST_CASE("binary: broadcasting in every pattern equals plain indexing") {
       {{2, 3}, {3}}, {{3, 1}, {1, 4}},       {{2, 1, 3}, {4, 1}}, {{}, {2, 2}},
       {{1, 1}, {1}}, {{2, 3, 4}, {2, 1, 4}}, {{0, 3}, {1, 3}},    {{2, 0}, {1}}};
   for (const Case& c : cases()) {
-    for (const auto& [sa, sb] : shapes) {
+    for (const auto& pair : shapes) {
+      const Shape& sa = pair.first;
+      const Shape& sb = pair.second;
       CAPTURE(c.name + to_string(sa) + to_string(sb));
       const Tensor a = positive<double>(sa, 0.1), b = positive<double>(sb, 0.7);
       const Tensor y = c.op(a, b);
