@@ -6,7 +6,7 @@
 
 #include "core/kernels/memory.h"
 #include "core/ops/dispatch.h"
-#include "core/ops/view.h"
+#include "core/ops/layout.h"
 
 namespace gradzoo {
 namespace {
@@ -71,7 +71,7 @@ Tensor eye(std::int64_t n, std::int64_t m, DType dtype) {
 }
 
 Tensor one_hot(const Tensor& ids, std::int64_t num_classes, DType dtype) {
-  const Tensor packed = contiguous(ids);
+  const Tensor packed = row_major(ids);
   const std::int64_t* id = packed.data<std::int64_t>();
   Shape shape = ids.shape();
   shape.push_back(num_classes);

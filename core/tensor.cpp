@@ -2,7 +2,7 @@
 #include "core/tensor.h"
 
 #include "core/node.h"
-#include "core/ops/view.h"
+#include "core/ops/layout.h"
 #include "core/trace.h"
 
 namespace gradzoo {
@@ -59,11 +59,7 @@ double Tensor::at(std::initializer_list<std::int64_t> index) const {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-  Tensor packed = *this;
-  if (!is_contiguous()) {  // without an op: looking leaves no history and no step in a trace
-    packed = empty(shape(), dtype());
-    copy_into(packed, *this);
-  }
+  const Tensor packed = row_major(*this);
   const T* values = packed.data<T>();
   return std::vector<T>(values, values + packed.numel());
 }
@@ -137,8 +133,13 @@ void assign(const Tensor& leaf, const Tensor& value) {
   }
   if (modes().trace != nullptr) modes().trace->keep_values(leaf.impl().storage);
   // A value in the same memory may overlap the target: take it out of the way first.
-  const bool shared = leaf.impl().storage == value.impl().storage;
-  copy_into(leaf, shared ? clone(value.detach()) : value);
+  if (leaf.impl().storage == value.impl().storage) {
+    const Tensor aside = empty(value.shape(), value.dtype());
+    copy_into(aside, value);
+    copy_into(leaf, aside);
+  } else {
+    copy_into(leaf, value);
+  }
   leaf.impl().storage->bump_version();
 }
 

@@ -18,7 +18,7 @@ Tensor clone(const Tensor& x) {
 Tensor to(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
   if (dtype == DType::i64 && is_floating(x.dtype())) {
-    const Tensor packed = contiguous(x.detach());
+    const Tensor packed = row_major(x);
     dispatch_floating("to", x.dtype(), [&]<class X>() {
       const std::int64_t bad = kernels::find_unfit(packed.data<X>(), x.numel());
       check(bad == x.numel(), "to: element {} is {}, which no i64 can hold", bad,

@@ -15,15 +15,15 @@ namespace {
 // The indices, contiguous and each in [0, extent).
 Tensor normalized(const char* op, const Tensor& index, std::int64_t extent, bool from_back = true) {
   check(index.dtype() == DType::i64, "{}: the indices must be i64, got {}", op, index.dtype());
-  const Tensor packed = contiguous(index);
+  const Tensor packed = row_major(index);
   const std::int64_t* at = packed.data<std::int64_t>();
   const std::int64_t n = packed.numel();
   const std::int64_t bad = kernels::find_outside(at, n, from_back ? -extent : 0, extent);
   check(bad == n, "{}: index {} is out of range for {} rows", op, bad < n ? at[bad] : 0, extent);
   if (kernels::find_outside(at, n, 0, extent) == n) return packed;
-  const Tensor lifted = clone(packed);
+  const Tensor lifted = empty(packed.shape(), DType::i64);
   std::int64_t* out = mutable_data<std::int64_t>(lifted);
-  for (std::int64_t i = 0; i < n; ++i) out[i] += out[i] < 0 ? extent : 0;
+  for (std::int64_t i = 0; i < n; ++i) out[i] = at[i] < 0 ? at[i] + extent : at[i];
   return lifted;
 }
 
@@ -41,7 +41,7 @@ Tensor take_rows(const char* op, const Tensor& x, int axis, const Tensor& index,
   for (std::int64_t extent : index.shape()) shape.push_back(extent);
   for (int i = axis + 1; i < x.dim(); ++i) shape.push_back(x.shape()[i]);
   const Tensor y = empty(shape, x.dtype());
-  const Tensor packed = contiguous(x.detach());
+  const Tensor packed = row_major(x);
   dispatch_all(x.dtype(), [&]<class T>() {
     kernels::take_rows(rows_of(x.shape(), axis, index), index.data<std::int64_t>(),
                        packed.data<T>(), mutable_data<T>(y));
@@ -57,7 +57,7 @@ Tensor take_rows(const char* op, const Tensor& x, int axis, const Tensor& index,
 // The adjoint of take_rows: zeros of `shape`, to which the rows of x are added.
 Tensor add_rows(const Tensor& x, const Shape& shape, int axis, const Tensor& index) {
   const Tensor y = zeros(shape, x.dtype());
-  const Tensor packed = contiguous(x.detach());
+  const Tensor packed = row_major(x);
   dispatch_floating("add_rows", x.dtype(), [&]<class T>() {
     kernels::add_rows(rows_of(shape, axis, index), index.data<std::int64_t>(), packed.data<T>(),
                       mutable_data<T>(y));
@@ -139,7 +139,8 @@ Tensor scatter_add(const Tensor& x, std::int64_t axis, const Tensor& index, cons
         "scatter_add: src must be {} {} like x and the index, got {} {}", x.dtype(), index.shape(),
         src.dtype(), src.shape());
   const Tensor at = normalized("scatter_add", index, x.shape()[i]);
-  const Tensor y = clone(x.detach());
+  const Tensor y = empty(x.shape(), x.dtype());
+  copy_into(y, x);
   scatter_into(y, i, at, src);
   return record(y, "scatter_add", {x, src}, {at}, [i](const BackwardContext& c) -> Grads {
     return {c.needs(0) ? c.grad : Tensor(), c.needs(1) ? gather(c.grad, i, c.saved(0)) : Tensor()};

@@ -5,9 +5,19 @@
 #include <cstdint>
 
 #include "core/kernels/strided.h"
+#include "core/ops/view.h"
 #include "core/tensor.h"
 
 namespace gradzoo {
+
+/// The numbers of x in row-major order without gaps, for kernels that want them so: x itself, or a
+/// copy that is no op of its own, so that neither graphs nor traces show it.
+inline Tensor row_major(const Tensor& x) {
+  if (x.is_contiguous()) return x;
+  const Tensor y = empty(x.shape(), x.dtype());
+  copy_into(y, x);
+  return y;
+}
 
 /// Strides with which `tensor` is read as `shape`, to which it can be broadcast: 0 along the axes
 /// it is stretched over.

@@ -11,8 +11,12 @@
 namespace gradzoo {
 namespace {
 
-Ordered order(const char* op, const Tensor& x, std::int64_t k, int axis, bool largest) {
-  const Tensor lines = contiguous(transpose(x.detach(), axis, -1));
+// The result, by means of ops that neither graph nor trace shall show.
+Ordered arranged(const char* op, const Tensor& x, std::int64_t k, int axis, bool largest) {
+  const ModeGuard guard;
+  modes().grad_enabled = false;
+  modes().trace = nullptr;
+  const Tensor lines = contiguous(transpose(x, axis, -1));
   Shape shape = lines.shape();
   const std::int64_t n = shape.back();
   const std::int64_t count = shape.sub(0, shape.rank() - 1).numel();
@@ -22,11 +26,15 @@ Ordered order(const char* op, const Tensor& x, std::int64_t k, int axis, bool la
     kernels::order(count, n, k, largest, lines.data<T>(), mutable_data<std::int64_t>(places));
   });
   const Tensor indices = contiguous(transpose(places, axis, -1));
-  const Tensor values = gather(x.detach(), axis, indices);
-  record(values, op, {x}, {indices}, [axis](const BackwardContext& c) -> Grads {
+  return {gather(x, axis, indices), indices};
+}
+
+Ordered order(const char* op, const Tensor& x, std::int64_t k, int axis, bool largest) {
+  const Ordered y = arranged(op, x, k, axis, largest);
+  record(y.values, op, {x}, {y.indices}, [axis](const BackwardContext& c) -> Grads {
     return {scatter_add(zeros(c.shape(0), c.grad.dtype()), axis, c.saved(0), c.grad)};
   });
-  return {values, indices};
+  return y;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "core/kernels/memory.h"
 #include "core/node.h"
 #include "core/ops/dispatch.h"
+#include "core/ops/layout.h"
 #include "core/ops/view.h"
 
 namespace gradzoo {
@@ -44,7 +45,7 @@ Tensor place(const Tensor& part, const Shape& shape, int axis, const Range& rang
 
 Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool lower) {
   check(x.dim() >= 2, "{}: the tensor must have at least 2 axes, its shape is {}", op, x.shape());
-  const Tensor packed = contiguous(x.detach());
+  const Tensor packed = row_major(x);
   const Tensor y = empty(x.shape(), x.dtype());
   const std::int64_t rows = x.size(-2), cols = x.size(-1);
   const std::int64_t count = x.shape().sub(0, x.dim() - 2).numel();
