@@ -9,8 +9,9 @@
 //   ops/reduce_test      SUM1 SUM3 BRD3 BRD5 BRD6 EMP3 ops/index_test     IDX1 IDX2 IDX4 IDX6
 //   ops/matmul_test      EMP1 EMP5 BLS2 to BLS10       ops/einsum_test    EIN1 EIN3
 //   ops/order_test       TOP1                          ops/view_test      EMP3 EMP5
-//   serialize_test       SFT1 to SFT7 VIW5             shape_test         OVF1
+//   serialize_test       SFT2 SFT4 SFT6 SFT7 VIW5      shape_test         OVF1
 //   file_test            TRN7                          random_test        RNG1
+//   serialize_header_test  SFT1
 //   tensor_test          VIW1 VIW3 INP1 INP3
 #include <doctest/doctest.h>
 #include <pthread.h>
