@@ -131,16 +131,20 @@ void assign(const Tensor& leaf, const Tensor& value) {
     check(leaf.strides()[i] != 0 || leaf.shape()[i] <= 1,
           "assign: the tensor is expanded along axis {}: several elements share one place", i);
   }
-  if (modes().trace != nullptr) modes().trace->keep_values(leaf.impl().storage);
   // A value in the same memory may overlap the target: take it out of the way first.
+  Tensor source = value;
   if (leaf.impl().storage == value.impl().storage) {
-    const Tensor aside = empty(value.shape(), value.dtype());
-    copy_into(aside, value);
-    copy_into(leaf, aside);
-  } else {
-    copy_into(leaf, value);
+    source = empty(value.shape(), value.dtype());
+    copy_into(source, value);
   }
-  leaf.impl().storage->bump_version();
+  begin_overwrite(leaf);
+  copy_into(leaf, source);
+}
+
+void begin_overwrite(const Tensor& tensor) {
+  const StoragePtr& storage = tensor.impl().storage;
+  if (modes().trace != nullptr) modes().trace->keep_values(storage);
+  storage->bump_version();
 }
 
 }  // namespace gradzoo

@@ -103,6 +103,10 @@ Tensor view_of(const Tensor& base, const Shape& shape, const Shape& strides, std
 /// values must not be needed by a backward pass still to come (that pass will refuse to run).
 void assign(const Tensor& leaf, const Tensor& value);
 
+/// Announces that the numbers of a tensor are about to change: an open Trace copies the old ones,
+/// and a backward pass that needs them will refuse to run. For assign() and in-place updates.
+void begin_overwrite(const Tensor& tensor);
+
 /// Write access, for ops that fill a fresh tensor. It does not count as a change of version.
 template <class T>
 T* mutable_data(const Tensor& tensor) {

@@ -38,12 +38,12 @@ void sgd_update(const Tensor& parameter, const Tensor& gradient, const Tensor& v
               step.momentum == 0 ? std::initializer_list<Tensor>{}
                                  : std::initializer_list<Tensor>{velocity});
   const Tensor g = contiguous(gradient.detach());
+  begin_overwrite(parameter);
   dispatch_floating("sgd_update", parameter.dtype(), [&]<class T>() {
     T* v = step.momentum == 0 ? nullptr : mutable_data<T>(velocity);
     kernels::sgd(parameter.numel(), g.data<T>(), v, mutable_data<T>(parameter),
                  kernels::SgdRule{step.lr, step.momentum, step.weight_decay, step.nesterov});
   });
-  parameter.impl().storage->bump_version();
 }
 
 void adam_update(const Tensor& parameter, const Tensor& gradient, const Tensor& mean,
@@ -60,11 +60,11 @@ void adam_update(const Tensor& parameter, const Tensor& gradient, const Tensor& 
   rule.l2 = step.decoupled ? 0 : step.weight_decay;
   rule.shrink = step.decoupled ? 1 - step.lr * step.weight_decay : 1;
   const Tensor g = contiguous(gradient.detach());
+  begin_overwrite(parameter);
   dispatch_floating("adam_update", parameter.dtype(), [&]<class T>() {
     kernels::adam(parameter.numel(), g.data<T>(), mutable_data<T>(mean), mutable_data<T>(variance),
                   mutable_data<T>(parameter), rule);
   });
-  parameter.impl().storage->bump_version();
 }
 
 }  // namespace gradzoo
