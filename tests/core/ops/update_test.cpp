@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/ops.h"
+#include "core/trace.h"
 
 namespace gradzoo {
 namespace {
@@ -131,6 +132,15 @@ TEST_CASE("update: a step between forward and backward is refused, with the op's
   const Tensor m = zeros({3}, DType::f64), v = zeros({3}, DType::f64);
   adam_update(p, ones({3}, DType::f64), m, v, {.lr = 0.1});
   CHECK_THROWS_WITH_AS(again.backward(), doctest::Contains("square"), Error);
+}
+
+TEST_CASE("update: an open trace keeps the values that a step overwrites") {
+  const Tensor p = tensor({3, 4}, DType::f64);
+  const Trace trace;
+  square(p);
+  sgd_update(p, ones({2}, DType::f64), {}, {.lr = 1});
+  CHECK(trace.steps().at(0).inputs.at(0).to_vector<double>() == std::vector<double>{3, 4});
+  CHECK(p.to_vector<double>() == std::vector<double>{2, 3});
 }
 
 TEST_CASE("update: what does not fit is an error and changes nothing") {
