@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/ops.h"
+#include "nn/clone.h"
 #include "nn/gradcheck.h"
 
 namespace gradzoo::test {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/ops.h"
+#include "nn/clone.h"
 #include "nn/linear.h"
 
 using namespace gradzoo;
