@@ -20,12 +20,12 @@ SCRIPT = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 NOTE = re.compile(r"^.*?(skipped: .*)$", re.MULTILINE)
 
 
-def run(test, arguments):
+def run(build, test, arguments):
     """Output, exit code and seconds of one test; code None when it ran out of time."""
     start = time.monotonic()
     process = subprocess.Popen(
         test["cmd"] + arguments,
-        cwd=test["workdir"],
+        cwd=test["workdir"] or build,  # as `meson test` does
         env={**os.environ, **test["env"]},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -85,7 +85,7 @@ def main():
         if unit and options.exclude:
             arguments.append("--test-case-exclude=" + options.exclude)
         print(f"{test['name']:<12}", end="", flush=True)
-        output, code, seconds = run(test, arguments)
+        output, code, seconds = run(options.build, test, arguments)
         p, f = count(output, code)
         passed += p
         failed += f
