@@ -41,6 +41,7 @@ FileHandle::~FileHandle() {
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(path) {
+  check(!path.empty(), "file: the path must not be empty");
   struct stat old = {};
   if (::stat(path.c_str(), &old) != 0) {
     file_ = FileHandle(open_temporary(0666));
@@ -106,6 +107,7 @@ void AtomicFile::commit() {
 }
 
 InputFile::InputFile(const std::string& path) : path_(path) {
+  check(!path.empty(), "file: the path must not be empty");
   // Without O_NONBLOCK, opening a pipe would wait for a writer before it can be refused.
   file_ = FileHandle(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file_.get() < 0) fail_with_cause(path_, "open");

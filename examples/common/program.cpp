@@ -61,6 +61,9 @@ void on_signal(int signal) {
 
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   app.set_version_flag("--version", version_info(), "print the version and what it runs on");
+  for (CLI::Option* option : app.get_options(nullptr)) {
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
@@ -83,7 +86,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
 }
 
 void flush_output() {
-  check(std::fflush(stdout) == 0, "standard output: {}", std::strerror(errno));
+  if (std::fflush(stdout) != 0) fail("standard output: {}", std::strerror(errno));
 }
 
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& value,

@@ -20,7 +20,8 @@ class UsageError : public Error {
 /// Exit codes of every program; one that was stopped by signal n ends with 128 + n.
 inline constexpr int kDone = 0, kFileError = 1, kUsageError = 2;
 
-/// Parses `app` (adding --version), runs `body` and returns the exit code. Mistakes in the options
+/// Parses `app` (adding --version; of a repeated option the last counts), runs `body` and returns
+/// the exit code. Mistakes in the options
 /// and UsageError are one line on stderr and exit code 2, other Errors one line and exit code 1; so
 /// is output that could not be written.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);

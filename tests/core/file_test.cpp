@@ -134,6 +134,11 @@ TEST_CASE("file: devices are written to directly, and a full one is an error") {
   CHECK(S_ISCHR(status.st_mode));
 }
 
+TEST_CASE("file: an empty path is refused at once, not taken for the current directory") {
+  CHECK(message_of([] { AtomicFile file(""); }) == "file: the path must not be empty");
+  CHECK(message_of([] { InputFile file(""); }) == "file: the path must not be empty");
+}
+
 TEST_CASE("file: a directory and a missing directory are errors naming path and cause") {
   const TemporaryDirectory directory;
   CHECK(message_of([&] { write_file(directory.path(), "text"); }) ==
