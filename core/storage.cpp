@@ -127,6 +127,8 @@ Storage::~Storage() { pool().give_back(data_, bytes_); }
 
 namespace memory {
 
+bool pooled() { return kPooled; }
+
 std::size_t live_bytes() {
   const std::lock_guard lock(pool().mutex);
   return pool().live;

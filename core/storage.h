@@ -34,6 +34,8 @@ using StoragePtr = std::shared_ptr<Storage>;
 /// Readings of the pool; all functions are safe from any thread.
 namespace memory {
 
+/// Whether freed blocks are kept for reuse: not under AddressSanitizer.
+bool pooled();
 /// Bytes asked for by storages that are alive now.
 std::size_t live_bytes();
 /// The most live_bytes has been since the start or the last reset_peak.

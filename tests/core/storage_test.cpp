@@ -13,22 +13,6 @@
 
 using namespace gradzoo;
 
-namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kPooled = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kPooled = false;
-#else
-constexpr bool kPooled = true;
-#endif
-#else
-constexpr bool kPooled = true;
-#endif
-
-}  // namespace
-
 TEST_CASE("Storage: every size is aligned to 64 bytes and can be written from end to end") {
   for (const std::size_t bytes :
        {0,   1,   63,  64,  65,  79,   80,   81,   96,      97,
@@ -73,14 +57,14 @@ TEST_CASE("memory: live, peak and cached bytes") {
   CHECK(memory::peak_bytes() == before + 1500);
   // A block is at most a quarter larger than what was asked for.
   const std::size_t cached = memory::cached_bytes();
-  if (kPooled) CHECK(cached >= 1500);
+  if (memory::pooled()) CHECK(cached >= 1500);
   CHECK(cached <= 1500 * 5 / 4);
   memory::trim();
   CHECK(memory::cached_bytes() == 0);
 }
 
 TEST_CASE("memory: a freed block is used again, and no other size takes it") {
-  if (!kPooled) return;
+  if (!memory::pooled()) return;
   memory::trim();
   const void* first = nullptr;
   {
@@ -101,7 +85,7 @@ TEST_CASE("memory: a freed block is used again, and no other size takes it") {
 }
 
 TEST_CASE("memory: training steps after the first do not ask the system for memory") {
-  if (!kPooled) return;
+  if (!memory::pooled()) return;
   Rng rng(1);
   Tensor weight = randn({8, 16}, rng), bias = zeros({16});
   weight.requires_grad_();
@@ -137,7 +121,7 @@ TEST_CASE("memory: a graph that is dropped leaves no bytes behind") {
 
 TEST_CASE("Storage: more memory than there is gives an Error, and nothing is lost") {
   const std::size_t before = memory::live_bytes();
-  if (kPooled) {  // AddressSanitizer ends the program instead of returning null
+  if (memory::pooled()) {  // AddressSanitizer ends the program instead of returning null
     CHECK_THROWS_WITH_AS(
         Storage(std::size_t{1} << 50),
         fmt::format("storage: out of memory, 1125899906842624 bytes were asked for, {} are live",

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/error.h"
+#include "tests/core/message.h"
 
 namespace gradzoo::test {
 
@@ -47,21 +47,6 @@ inline std::string read_bytes(const std::string& path) {
 inline void write_bytes(const std::string& path, const std::string& bytes) {
   std::ofstream out(path, std::ios::binary);
   out << bytes;
-}
-
-/// The message of the Error that `f` throws, or "no error".
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace gradzoo::test

@@ -15,6 +15,7 @@
 #include "core/autograd.h"
 #include "core/ops.h"
 #include "core/threads.h"
+#include "tests/core/message.h"
 
 namespace gradzoo::test {
 
@@ -54,20 +55,6 @@ inline bool same_bits(const Tensor& a, const Tensor& b) {
   const std::vector<float> left = a.to_vector<float>();
   const std::vector<float> right = b.to_vector<float>();
   return left.empty() || std::memcmp(left.data(), right.data(), left.size() * sizeof(float)) == 0;
-}
-
-/// What the Error says that f must throw.
-inline std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// Gradients of f for a random upstream gradient: by the fused kernel, or by the formula in ops

@@ -7,7 +7,7 @@
 #include "core/create.h"
 #include "core/ops.h"
 #include "core/random.h"
-#include "core/threads.h"
+#include "tests/core/ops/compare.h"
 
 namespace gradzoo {
 namespace {
@@ -123,23 +123,11 @@ TEST_CASE("argmax: a position has no gradient") {
 }
 
 TEST_CASE("max, argmax: the same with 1, 2 and 3 threads") {
-  const int before = num_threads();
   Rng rng(3);
   const Tensor x = randn({300, 700}, rng);
-  set_num_threads(1);
-  const std::vector<float> rows = max(x, {1}).to_vector<float>();
-  const std::vector<float> columns = max(x, {0}).to_vector<float>();
-  const std::vector<std::int64_t> places = argmax(x, 0).to_vector<std::int64_t>();
-  const double all = max(x).item();
-  for (const int threads : {2, 3}) {
-    if (threads > max_threads()) continue;
-    set_num_threads(threads);
-    CHECK(max(x, {1}).to_vector<float>() == rows);
-    CHECK(max(x, {0}).to_vector<float>() == columns);
-    CHECK(argmax(x, 0).to_vector<std::int64_t>() == places);
-    CHECK(max(x).item() == all);
-  }
-  set_num_threads(before);
+  CHECK(test::same_for_any_threads([&] {
+    return std::vector<Tensor>{max(x, {1}), max(x, {0}), argmax(x, 0), max(x)};
+  }));
 }
 
 }  // namespace gradzoo
