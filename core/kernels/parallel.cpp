@@ -2,6 +2,7 @@
 #include "core/kernels/parallel.h"
 
 #include <omp.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <charconv>
@@ -41,7 +42,23 @@ int parse_thread_count(std::string_view text) {
 
 int num_threads() { return thread_count().load(std::memory_order_relaxed); }
 
-void set_num_threads(int threads) { thread_count().store(threads, std::memory_order_relaxed); }
+void set_num_threads(int threads) {
+  thread_count().store(threads, std::memory_order_relaxed);
+  crowd_watch() = CrowdWatch();
+}
+
+CrowdWatch& crowd_watch() {
+  thread_local CrowdWatch watch;
+  return watch;
+}
+
+bool working_alone() {
+  return crowd_watch().alone(CrowdWatch::Clock::now(), [] {
+    rusage usage = {};
+    getrusage(RUSAGE_THREAD, &usage);
+    return static_cast<std::int64_t>(usage.ru_nivcsw);
+  });
+}
 
 bool in_parallel_region() { return omp_in_parallel() != 0; }
 

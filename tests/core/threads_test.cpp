@@ -7,6 +7,7 @@
 #include <atomic>
 #include <climits>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,55 @@ TEST_CASE("parallel_for: one block stays on the calling thread, nested ones run 
   });
   CHECK(inside == 2);
   CHECK(in_order == 2);
+}
+
+TEST_CASE(
+    "CrowdWatch: many interruptions in a short time, and work stays on one thread for a while") {
+  using namespace std::chrono_literals;
+  kernels::CrowdWatch watch;
+  auto now = kernels::CrowdWatch::Clock::now();
+  std::int64_t interruptions = 1000;  // from before: they do not count
+  const auto alone = [&] { return watch.alone(now, [&] { return interruptions; }); };
+  CHECK_FALSE(alone());
+  interruptions += 2;
+  now += 51ms;
+  CHECK_FALSE(alone());  // two are nothing
+  interruptions += 30;
+  now += 10s;
+  CHECK_FALSE(alone());  // nor are thirty in ten seconds
+  interruptions += 10;
+  now += 51ms;
+  CHECK(alone());
+  now += 499ms;
+  CHECK(alone());
+  interruptions += 100;
+  now += 2ms;
+  CHECK_FALSE(alone());  // another try
+  for (int i = 0; i < 3; ++i) {
+    watch.note(1ms, 900us);  // uneven, but no stall
+    watch.note(3ms, 5ms);
+  }
+  now += 51ms;
+  CHECK_FALSE(alone());
+  for (int i = 0; i < 3; ++i) watch.note(10us, 4ms);
+  now += 51ms;
+  CHECK(alone());
+}
+
+TEST_CASE(
+    "parallel_for: a busy machine keeps work on the calling thread; a new count tries again") {
+  const Threads guard(2);
+  const auto threads_inside = [] {
+    std::atomic<int> inside = 0;
+    kernels::parallel_for(2, 1, [&](auto, auto) { inside += kernels::in_parallel_region(); });
+    return inside.load();
+  };
+  CHECK(threads_inside() == 2);
+  for (int i = 0; i < 100; ++i) kernels::crowd_watch().note({}, std::chrono::seconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  CHECK(threads_inside() == 0);
+  set_num_threads(2);
+  CHECK(threads_inside() == 2);
 }
 
 TEST_CASE("parallel_for: an exception reaches the caller, after all blocks") {
