@@ -147,7 +147,7 @@ int run(const Options& o) {
 
   watch_interrupts();
   const Training result = train(model, training_data, o, rng);
-  if (o.save) nn::save(*o.save, model);
+  if (o.save) nn::save(*o.save, model, nn::config_metadata(model.config));
   if (interrupted() != 0) {
     fmt::print(stderr, "train: stopped after step {}\n", result.steps);
     return 128 + interrupted();
