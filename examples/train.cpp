@@ -51,8 +51,8 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& o) {
-  app.add_option("--task", o.task, "copy or reverse")->capture_default_str();
-  app.add_option("--model", o.model, "transformer")->capture_default_str();
+  app.add_option("--task", o.task, "what to learn: copy or reverse")->capture_default_str();
+  app.add_option("--model", o.model, "architecture: transformer")->capture_default_str();
   add_number(app, "--steps", o.steps, 0, 1'000'000'000, "batches to train on");
   add_number(app, "--batch-size", o.batch_size, 1, 65536, "sequences in a batch");
   add_number(app, "--lr", o.lr, 0, 10, "highest learning rate of Adam");

@@ -21,9 +21,8 @@ class UsageError : public Error {
 inline constexpr int kDone = 0, kFileError = 1, kUsageError = 2;
 
 /// Parses `app` (adding --version; of a repeated option the last counts), runs `body` and returns
-/// the exit code. Mistakes in the options
-/// and UsageError are one line on stderr and exit code 2, other Errors one line and exit code 1; so
-/// is output that could not be written.
+/// the exit code. Mistakes in the options and UsageError are one line on stderr and exit code 2,
+/// other Errors one line and exit code 1; so is output that could not be written.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
 /// An option for a whole number in [low, high]; other text is refused, quoting it and the range.
@@ -33,9 +32,9 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& va
 CLI::Option* add_number(CLI::App& app, const std::string& name, double& value, double low,
                         double high, const std::string& about);
 
-/// Options for every field of a config: `d_model` becomes --d-model, booleans become flags. The
-/// ranges here only keep nonsense out; the model's constructor knows the rules. The fields in
-/// `without` are not the user's to choose.
+/// Options for every field of a config: `d_model` becomes --d-model, booleans become flags with a
+/// --no- form. The ranges here only keep nonsense out; the model's constructor knows the rules. The
+/// fields in `without` are not the user's to choose.
 template <class Config>
 void add_fields(CLI::App& app, Config& config, const std::set<std::string>& without) {
   Config::fields(config, [&](const std::string& name, auto& value, const std::string& about) {
@@ -44,7 +43,8 @@ void add_fields(CLI::App& app, Config& config, const std::set<std::string>& with
     for (char& c : option) c = c == '_' ? '-' : c;
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_same_v<Value, bool>) {
-      app.add_flag(option, value, about);
+      app.add_flag(option + ",!--no-" + option.substr(2), value, about)
+          ->default_str(value ? "yes" : "no");
     } else if constexpr (std::is_same_v<Value, double>) {
       add_number(app, option, value, 0.0, 1e9, about);
     } else {

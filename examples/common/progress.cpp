@@ -34,7 +34,7 @@ void Progress::show(std::int64_t step, const std::string& status) {
   if (step < total_ && Clock::now() - last_drawn_ < std::chrono::milliseconds(100)) return;
   last_drawn_ = Clock::now();
   drawn_ = true;
-  constexpr int width = 24;
+  constexpr int width = 14;  // the whole line fits 80 columns
   const int filled = static_cast<int>(width * step / total_);
   std::string bar;
   for (int i = 0; i < width; ++i) bar += i < filled ? "█" : "░";

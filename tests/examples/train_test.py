@@ -50,6 +50,14 @@ def same_seed_same_numbers():
     assert other["loss"] != first["loss"]
 
 
+def flags_have_two_forms():
+    """a flag of the config can be set and unset, and makes a difference"""
+    pre = result_of(run(*QUICK, "--json"))["parameters"]
+    assert result_of(run(*QUICK, "--json", "--norm-first"))["parameters"] == pre
+    post = result_of(run(*QUICK, "--json", "--no-norm-first"))["parameters"]
+    assert pre - post == 2 * 2 * 16, (pre, post)  # two norms of d_model
+
+
 def loss_falls():
     """training makes the loss smaller than that of guessing"""
     assert result_of(run(*QUICK, "--steps", "200", "--json"))["loss"] < 2.5
@@ -162,9 +170,9 @@ def version_and_help():
 
 def main():
     passed = failed = 0
-    for case in [json_ends_stdout, same_seed_same_numbers, loss_falls, usage_errors, file_errors,
-                 saved_weights_come_back, full_disk, stops_politely, threads_from_the_environment,
-                 version_and_help]:
+    for case in [json_ends_stdout, same_seed_same_numbers, flags_have_two_forms, loss_falls,
+                 usage_errors, file_errors, saved_weights_come_back, full_disk, stops_politely,
+                 threads_from_the_environment, version_and_help]:
         try:
             case()
             passed += 1
