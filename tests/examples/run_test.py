@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from cases import run_cases
+
 RUN = os.path.join(os.path.abspath(sys.argv[1]), "examples", "run")
 
 
@@ -39,19 +41,5 @@ def helps():
     assert process.returncode == 0 and "--list" in process.stdout, process
 
 
-def main():
-    passed = failed = 0
-    for case in [lists_examples, unknown_example, helps]:
-        try:
-            case()
-            passed += 1
-            print("ok      " + case.__doc__)
-        except Exception as error:  # whatever happens in one case, the others still run
-            failed += 1
-            print(f"FAILED  {case.__doc__}\n        {type(error).__name__}: {error}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases([lists_examples, unknown_example, helps]))

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from cases import run_cases
+
 PROGRAM = sys.argv[1]
 QUICK = ["--steps", "40", "--d-model", "16", "--d-ff", "16", "--longest", "6"]
 
@@ -168,21 +170,9 @@ def version_and_help():
         assert option in run("--help").stdout, option
 
 
-def main():
-    passed = failed = 0
-    for case in [json_ends_stdout, same_seed_same_numbers, flags_have_two_forms, loss_falls,
-                 usage_errors, file_errors, saved_weights_come_back, full_disk, stops_politely,
-                 threads_from_the_environment, version_and_help]:
-        try:
-            case()
-            passed += 1
-            print("ok      " + case.__doc__)
-        except Exception as error:  # whatever happens in one case, the others still run
-            failed += 1
-            print(f"FAILED  {case.__doc__}\n        {type(error).__name__}: {error}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases([
+        json_ends_stdout, same_seed_same_numbers, flags_have_two_forms, loss_falls,
+        usage_errors, file_errors, saved_weights_come_back, full_disk, stops_politely,
+        threads_from_the_environment, version_and_help
+    ]))

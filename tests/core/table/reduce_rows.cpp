@@ -332,8 +332,13 @@ void add_sum_to(std::vector<OpRow>& rows) {
                     .run = [target](const Inputs& in) { return sum_to(in[0], target); },
                     .reference = reference,
                     .samples =
-                        [](Rng& rng) {
-                          return std::vector<Sample>{{"ordinary", {apart({2, 3, 4}, rng)}}};
+                        [target](Rng& rng) {
+                          std::vector<Sample> all{{"ordinary", {apart({2, 3, 4}, rng)}}};
+                          if (target.numel() == 1) {  // fits any tensor with three axes
+                            all.push_back({"size 1", {apart({1, 1, 1}, rng)}});
+                            all.push_back({"empty", {apart({2, 0, 4}, rng)}});
+                          }
+                          return all;
                         }});
   }
 }
