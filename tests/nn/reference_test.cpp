@@ -1,57 +1,16 @@
 // Layers beside PyTorch's: its weights loaded by its names, outputs and every gradient compared.
-#include "tests/reference/reference.h"
-
 #include <doctest/doctest.h>
 
 #include "nn/attention.h"
-#include "nn/clone.h"
 #include "nn/embedding.h"
 #include "nn/layer_norm.h"
 #include "nn/linear.h"
-#include "nn/module.h"
 #include "nn/transformer_layer.h"
+#include "tests/nn/reference_layers.h"
 
 using namespace gradzoo;
-
-namespace {
-
-using Inputs = std::vector<Tensor>;
-
-// f(module, inputs, file, dtype) is the output for the recorded inputs.
-template <class Module, class F>
-void compare(const std::string& name, const Module& made, const F& f) {
-  const TensorFile file = test::recorded(name);
-  for (const DType dtype : {DType::f64, DType::f32}) {
-    CAPTURE(name);
-    CAPTURE(name_of(dtype));
-    const Module module = nn::to(made, dtype);
-    const auto get = [&](const std::string& key) { return test::recorded(file, key, dtype); };
-    std::size_t recorded_weights = 0;
-    for (const auto& [key, tensor] : file.tensors)
-      recorded_weights += key.rfind("weights.", 0) == 0;
-    CHECK(recorded_weights == nn::named_tensors(module).size());
-    for (const auto& [key, tensor] : nn::named_tensors(module))
-      assign(tensor, get("weights." + key));
-    Inputs inputs;
-    while (file.find("inputs." + std::to_string(inputs.size())).defined()) {
-      inputs.push_back(get("inputs." + std::to_string(inputs.size())));
-      if (is_floating(inputs.back().dtype())) inputs.back().requires_grad_();
-    }
-    const Tensor output = f(module, inputs, get);
-    test::check_recorded("output", output, get("output"));
-    output.backward(get("upstream"));
-    for (const auto& [key, tensor] : nn::named_parameters(module)) {
-      test::check_recorded(key, tensor.grad(), get("grads.weights." + key));
-    }
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i].requires_grad()) continue;
-      const std::string key = "inputs." + std::to_string(i);
-      test::check_recorded(key, inputs[i].grad(), get("grads." + key));
-    }
-  }
-}
-
-}  // namespace
+using test::compare;
+using test::Inputs;
 
 TEST_CASE("PyTorch: Linear, Embedding, LayerNorm") {
   Rng rng(1);
