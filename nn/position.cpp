@@ -25,12 +25,19 @@ Tensor sinusoidal_positions(std::int64_t length, std::int64_t d_model, std::int6
   return table;
 }
 
-Tensor SinusoidalPositions::operator()(const Tensor& x, std::int64_t first) const {
+Tensor position_rows(const Tensor& table, const Tensor& x, std::int64_t first) {
+  check(x.dim() >= 2 && x.size(-1) == table.size(1) && first >= 0,
+        "positions: x must be [..., time, {}] and first not negative, got {} and {}", table.size(1),
+        x.shape(), first);
   const std::int64_t end = first + x.size(-2);
   check(end <= table.size(0),
         "positions: the sequence has {} tokens, the model was made for at most {}", end,
         table.size(0));
-  return x + to(slice(table, 0, first, end), x.dtype());
+  return slice(table, 0, first, end);
+}
+
+Tensor SinusoidalPositions::operator()(const Tensor& x, std::int64_t first) const {
+  return x + to(position_rows(table, x, first), x.dtype());
 }
 
 }  // namespace gradzoo::nn

@@ -12,6 +12,11 @@ namespace gradzoo::nn {
 /// sine.
 Tensor sinusoidal_positions(std::int64_t length, std::int64_t d_model, std::int64_t first = 0);
 
+/// Rows first, first + 1, … of a table [max_length, d_model], one for each token of x [..., time,
+/// d_model]. Throws when the sequence is longer than the table, naming both lengths, and when x
+/// does not fit.
+Tensor position_rows(const Tensor& table, const Tensor& x, std::int64_t first);
+
 /// Adds sinusoidal positions: x [batch, time, d_model], time + first at most max_length.
 struct SinusoidalPositions {
   Tensor table;  ///< [max_length, d_model] f64: not trained, not in checkpoints
