@@ -1,11 +1,42 @@
 // Attention masks.
 #include "nn/mask.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "core/create.h"
 #include "core/ops/binary.h"
 #include "core/ops/view.h"
 
 namespace gradzoo::nn {
+
+namespace {
+
+// "[batch, queries, keys]": the last `count` names of the axes of scores with `rank` axes.
+std::string axis_names(int count, int rank) {
+  if (rank < 2 || rank > 4 || count > rank) return "";
+  std::vector<std::string> names{"batch", "heads", "queries", "keys"};
+  if (rank < 4) names.erase(names.begin() + 1);
+  if (rank < 3) names.erase(names.begin() + 1);
+  std::string text = "[";
+  for (auto i = static_cast<std::size_t>(rank - count); i < names.size(); ++i) {
+    text += names[i] + (i + 1 < names.size() ? ", " : "");
+  }
+  return text + "] ";
+}
+
+// Aligned at the last axis, each extent of the mask is that of the scores, or 1.
+bool broadcasts(const Shape& mask, const Shape& scores) {
+  if (mask.rank() > scores.rank()) return false;
+  for (int i = 1; i <= mask.rank(); ++i) {
+    const std::int64_t extent = mask[mask.rank() - i];
+    if (extent != 1 && extent != scores[scores.rank() - i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 Tensor padding_mask(const Tensor& lengths, std::int64_t max_len) {
   check(lengths.dim() == 1, "padding_mask: lengths must be [batch], got shape {}", lengths.shape());
@@ -21,5 +52,21 @@ Tensor causal_mask(std::int64_t queries, std::int64_t keys) {
 }
 
 Tensor causal_mask(std::int64_t n) { return causal_mask(n, n); }
+
+Tensor window_mask(std::int64_t n, std::int64_t w) {
+  check(w >= 0, "window_mask: w, the neighbours on each side, must not be negative, got {}", w);
+  const std::int64_t reach = std::min(w, n);  // more changes nothing, and might overflow
+  return triu(tril(full({n, n}, 1, DType::boolean), reach), -reach);
+}
+
+void check_mask(const char* op, const Tensor& mask, const Tensor& scores) {
+  check(mask.dtype() == DType::boolean,
+        "{}: the mask must be boolean, true = may attend, got {} of shape {}", op, mask.dtype(),
+        mask.shape());
+  if (broadcasts(mask.shape(), scores.shape())) return;
+  check(false, "{}: the mask does not fit the scores, got mask {}{} and scores {}{}", op,
+        axis_names(mask.dim(), scores.dim()), mask.shape(), axis_names(scores.dim(), scores.dim()),
+        scores.shape());
+}
 
 }  // namespace gradzoo::nn

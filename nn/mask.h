@@ -16,4 +16,15 @@ Tensor padding_mask(const Tensor& lengths, std::int64_t max_len);
 Tensor causal_mask(std::int64_t queries, std::int64_t keys);
 Tensor causal_mask(std::int64_t n);
 
+/// [n, n], local attention: query i may see the keys j with |i - j| <= w. So w counts the
+/// neighbours on each side: 0 leaves a token itself alone, n - 1 (or more) hides nothing. Throws
+/// unless w >= 0. With causal_mask(n): itself and the w tokens before it.
+Tensor window_mask(std::int64_t n, std::int64_t w);
+
+/// An Error, naming the axes and shapes of both, unless the mask is boolean and can be broadcast to
+/// the shape of the scores: [batch, keys], [batch, queries, keys] or [batch, heads, queries, keys].
+/// A mask with fewer axes lacks the first ones, so padding_mask [batch, keys] needs unsqueeze(mask,
+/// 1) for scores [batch, queries, keys].
+void check_mask(const char* op, const Tensor& mask, const Tensor& scores);
+
 }  // namespace gradzoo::nn

@@ -1,0 +1,28 @@
+// From attention scores to a context: masked, normalised, and the weighted sum of the values.
+#pragma once
+
+#include "core/tensor.h"
+
+namespace gradzoo::nn {
+
+/// What attention gives: the weighted sum of the values, and the weights.
+struct Attended {
+  Tensor context;
+  Tensor weights;
+};
+
+/// How scores become weights: softmax, whose weights add up to 1, or relu (Zhang et al. 2021,
+/// "Sparse attention with linear units"), whose weights need not and are exactly 0 where the score
+/// is negative.
+enum class Normalizer { softmax, relu };
+
+/// Scores [batch, queries, keys] and values [batch, keys, d_v] -> context [batch, queries, d_v] and
+/// weights shaped like the scores. Other leading axes, such as [batch, heads, ...], may stand where
+/// batch stands. Scores [batch, keys], of a decoder step, give a context [batch, d_v].
+///
+/// `mask`: see check_mask in nn/mask.h. A query with nothing to attend to gets zeros for context
+/// and weights, and zero gradients. Throws when shapes do not fit, naming them.
+Attended attend(const Tensor& scores, const Tensor& values, const Tensor& mask = {},
+                Normalizer normalizer = Normalizer::softmax);
+
+}  // namespace gradzoo::nn
