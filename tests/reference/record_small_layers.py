@@ -3,6 +3,8 @@
 usage: record_small_layers.py        (by hand; needs torch and safetensors)
 """
 
+import copy
+
 import torch
 from torch import nn
 
@@ -37,8 +39,34 @@ def feed_forward():
         record("feed_forward_" + name, module, [torch.randn(2, 3)], lambda m, x: m(x))
 
 
+def record_with_buffers(name, module, inputs, call):
+    """record(), with buffers among the weights, and as after.NAME once the call has changed them."""
+    twin = copy.deepcopy(module)
+    call(twin, *inputs)
+    extra = {f"weights.{key}": b.clone() for key, b in module.named_buffers()}
+    extra |= {f"after.{key}": b for key, b in twin.named_buffers()}
+    record(name, module, inputs, call, extra)
+
+
+def batch_norm():
+    cases = [("1d_train", nn.BatchNorm1d(3), (4, 3), True),
+             ("1d_average", nn.BatchNorm1d(3, eps=1e-3, momentum=None), (2, 3, 4), True),
+             ("1d_eval", nn.BatchNorm1d(3), (2, 3, 4), False),
+             ("2d_train", nn.BatchNorm2d(2), (2, 2, 3, 2), True),
+             ("2d_eval", nn.BatchNorm2d(2), (2, 2, 3, 2), False)]
+    for name, module, shape, training in cases:
+        randomize(module)
+        module.running_mean.normal_()
+        module.running_var.uniform_(0.5, 2)
+        module.num_batches_tracked += 3
+        module.train(training)
+        record_with_buffers("batch_norm_" + name, module, [torch.randn(shape) * 3 + 1],
+                            lambda m, x: m(x))
+
+
 if __name__ == "__main__":
     torch.manual_seed(5)
     torch.set_default_dtype(torch.float64)
     rms_norm()
     feed_forward()
+    batch_norm()
