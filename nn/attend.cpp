@@ -13,11 +13,12 @@ namespace gradzoo::nn {
 namespace {
 
 Tensor normalized(const Tensor& scores, const Tensor& mask, Normalizer normalizer) {
-  if (normalizer == Normalizer::softmax) {
-    return mask.defined() ? softmax(scores, mask) : softmax(scores);
-  }
+  const bool exponential = normalizer == Normalizer::softmax;
+  if (!mask.defined()) return exponential ? softmax(scores) : relu(scores);
+  const Masked masked = apply_mask("attend", scores, mask);
+  if (exponential) return softmax(masked.scores, masked.may_attend);
   // Selected, not multiplied: what is hidden may be infinite.
-  return mask.defined() ? masked_fill(relu(scores), logical_not(mask), 0) : relu(scores);
+  return masked_fill(relu(masked.scores), logical_not(masked.may_attend), 0);
 }
 
 // The batch and the keys of scores and values are the same.
@@ -36,7 +37,6 @@ Attended attend(const Tensor& scores, const Tensor& values, const Tensor& mask,
         "attend: scores must be [batch, queries, keys] or [batch, keys] and values [batch, keys, "
         "d_v], got {} and {}",
         scores.shape(), values.shape());
-  if (mask.defined()) check_mask("attend", mask, scores);
   const Tensor weights = normalized(scores, mask, normalizer);
   if (!one_query) return {matmul(weights, values), weights};
   return {squeeze(matmul(unsqueeze(weights, -2), values), -2), weights};

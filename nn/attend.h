@@ -20,8 +20,8 @@ enum class Normalizer { softmax, relu };
 /// weights shaped like the scores. Other leading axes, such as [batch, heads, ...], may stand where
 /// batch stands. Scores [batch, keys], of a decoder step, give a context [batch, d_v].
 ///
-/// `mask`: see check_mask in nn/mask.h. A query with nothing to attend to gets zeros for context
-/// and weights, and zero gradients. Throws when shapes do not fit, naming them.
+/// `mask`: boolean or float, see check_mask in nn/mask.h. A query with nothing to attend to gets
+/// zeros for context and weights, and zero gradients. Throws when shapes do not fit, naming them.
 Attended attend(const Tensor& scores, const Tensor& values, const Tensor& mask = {},
                 Normalizer normalizer = Normalizer::softmax);
 

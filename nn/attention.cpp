@@ -6,19 +6,18 @@
 #include "core/ops/binary.h"
 #include "core/ops/dropout.h"
 #include "core/ops/matmul.h"
-#include "core/ops/softmax.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
 #include "nn/init.h"
+#include "nn/mask.h"
 
 namespace gradzoo::nn {
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Tensor& mask, double dropout) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor scores = matmul(q * scale, transpose(k));  // [..., q, k]
-  const Tensor weights = mask.defined() ? softmax(scores, mask) : softmax(scores);
-  return matmul(gradzoo::dropout(weights, dropout), v);  // [..., q, e]
+  const Tensor scores = matmul(q * scale, transpose(k));                         // [..., q, k]
+  return matmul(gradzoo::dropout(attention_weights(scores, mask), dropout), v);  // [..., q, e]
 }
 
 Tensor split_heads(const Tensor& x, std::int64_t num_heads) {

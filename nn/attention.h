@@ -10,9 +10,10 @@
 namespace gradzoo::nn {
 
 /// softmax(q k^T / sqrt(d)) v: q [..., queries, d], k [..., keys, d], v [..., keys, e]
-/// -> [..., queries, e]. `mask` (boolean, true = may attend, undefined: all may) broadcasts to
-/// [..., queries, keys]; a query with nothing to attend to gives zeros. `dropout` applies to the
-/// weights.
+/// -> [..., queries, e]. `mask` broadcasts to [..., queries, keys]: boolean (true = may attend) or
+/// float (added to the scores, -inf = may not attend; it may require a gradient), or undefined: all
+/// may attend. combine_masks makes one of two. A query with nothing to attend to gives zeros.
+/// `dropout` applies to the weights.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Tensor& mask = {}, double dropout = 0);
 
@@ -41,7 +42,8 @@ struct MultiheadAttention {
   MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, Rng& rng,
                      const MultiheadAttentionOptions& options = {});
 
-  /// `mask` broadcasts to [batch, heads, queries, keys]; undefined: all may attend.
+  /// `mask` broadcasts to [batch, heads, queries, keys], boolean or float as above; undefined: all
+  /// may attend.
   Tensor operator()(const Tensor& query, const Tensor& memory, const Tensor& mask = {}) const;
 
   static void fields(auto& self, auto&& visit) {

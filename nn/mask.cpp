@@ -2,11 +2,13 @@
 #include "nn/mask.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "core/create.h"
 #include "core/ops/binary.h"
+#include "core/ops/softmax.h"
 #include "core/ops/view.h"
 
 namespace gradzoo::nn {
@@ -60,13 +62,37 @@ Tensor window_mask(std::int64_t n, std::int64_t w) {
 }
 
 void check_mask(const char* op, const Tensor& mask, const Tensor& scores) {
-  check(mask.dtype() == DType::boolean,
-        "{}: the mask must be boolean, true = may attend, got {} of shape {}", op, mask.dtype(),
-        mask.shape());
+  check(mask.dtype() == DType::boolean || mask.dtype() == scores.dtype(),
+        "{}: the mask must be boolean (true = may attend) or {} as the scores (added to them), got "
+        "{} of shape {}",
+        op, scores.dtype(), mask.dtype(), mask.shape());
   if (broadcasts(mask.shape(), scores.shape())) return;
   check(false, "{}: the mask does not fit the scores, got mask {}{} and scores {}{}", op,
         axis_names(mask.dim(), scores.dim()), mask.shape(), axis_names(scores.dim(), scores.dim()),
         scores.shape());
+}
+
+Tensor combine_masks(const Tensor& a, const Tensor& b) {
+  if (!a.defined()) return b;
+  if (!b.defined()) return a;
+  const bool a_selects = a.dtype() == DType::boolean, b_selects = b.dtype() == DType::boolean;
+  if (a_selects && b_selects) return logical_and(a, b);
+  if (!a_selects && !b_selects) return a + b;
+  const Tensor& added = a_selects ? b : a;
+  return where(a_selects ? a : b, added, scalar(-INFINITY, added.dtype()));
+}
+
+Masked apply_mask(const char* op, const Tensor& scores, const Tensor& mask) {
+  check_mask(op, mask, scores);
+  if (mask.dtype() == DType::boolean) return {scores, mask};
+  // Selecting, besides adding, keeps a NaN or an infinity out where the mask is -inf.
+  return {scores + mask, ne(mask, -INFINITY)};
+}
+
+Tensor attention_weights(const Tensor& scores, const Tensor& mask) {
+  if (!mask.defined()) return softmax(scores);
+  const Masked masked = apply_mask("attention", scores, mask);
+  return softmax(masked.scores, masked.may_attend);
 }
 
 }  // namespace gradzoo::nn

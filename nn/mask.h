@@ -1,4 +1,5 @@
-// Attention masks, boolean: true = may attend. Combine them with logical_and, which broadcasts.
+// Attention masks. A boolean one selects: true = may attend. A float one is added to the scores,
+// and -inf in it means may not attend.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,28 @@ Tensor causal_mask(std::int64_t n);
 /// unless w >= 0. With causal_mask(n): itself and the w tokens before it.
 Tensor window_mask(std::int64_t n, std::int64_t w);
 
-/// An Error, naming the axes and shapes of both, unless the mask is boolean and can be broadcast to
-/// the shape of the scores: [batch, keys], [batch, queries, keys] or [batch, heads, queries, keys].
-/// A mask with fewer axes lacks the first ones, so padding_mask [batch, keys] needs unsqueeze(mask,
-/// 1) for scores [batch, queries, keys].
+/// Both masks in one, broadcast to each other: two boolean ones by and, two float ones by adding;
+/// of one of each, the float one with -inf where the boolean one is false. Undefined: the other.
+Tensor combine_masks(const Tensor& a, const Tensor& b);
+
+/// An Error, naming the axes and shapes of both, unless the mask is boolean or has the dtype of the
+/// scores, and can be broadcast to their shape: [batch, keys], [batch, queries, keys] or [batch,
+/// heads, queries, keys]. A mask with fewer axes lacks the first ones, so padding_mask [batch,
+/// keys] needs unsqueeze(mask, 1) for scores [batch, queries, keys].
 void check_mask(const char* op, const Tensor& mask, const Tensor& scores);
+
+/// Scores with a float mask added, and where they may be attended to.
+struct Masked {
+  Tensor scores;
+  Tensor may_attend;  ///< boolean, broadcasts to the scores
+};
+
+/// A mask of either kind applied to scores; throws as check_mask does. What is not in `may_attend`
+/// must not count, whatever its score.
+Masked apply_mask(const char* op, const Tensor& scores, const Tensor& mask);
+
+/// Softmax of scores [..., queries, keys] under a mask of either kind (undefined: all may attend).
+/// A query with nothing to attend to gives zeros and zero gradients.
+Tensor attention_weights(const Tensor& scores, const Tensor& mask);
 
 }  // namespace gradzoo::nn

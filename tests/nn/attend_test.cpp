@@ -190,9 +190,9 @@ TEST_CASE("attend refuses what does not fit, with shapes and axis names") {
                        "attend: the mask does not fit the scores, got mask [batch, keys] [1, 3] "
                        "and scores [batch, keys] [2, 4]",
                        Error);
-  CHECK_THROWS_WITH_AS(attend(scores, values, ones({3, 4})),
-                       "attend: the mask must be boolean, true = may attend, got f32 of shape "
-                       "[3, 4]",
+  CHECK_THROWS_WITH_AS(attend(scores, values, ones({3, 4}, DType::f64)),
+                       "attend: the mask must be boolean (true = may attend) or f32 as the scores "
+                       "(added to them), got f64 of shape [3, 4]",
                        Error);
   for (const Shape& wrong : {Shape{2, 3, 5}, Shape{1, 3, 4}, Shape{3, 4}, Shape{4}}) {
     CHECK_THROWS_AS(attend(ones(wrong), values), Error);
@@ -201,4 +201,14 @@ TEST_CASE("attend refuses what does not fit, with shapes and axis names") {
                        "attend: scores must be [batch, queries, keys] or [batch, keys] and values "
                        "[batch, keys, d_v], got [2, 3, 5] and [2, 4, 5]",
                        Error);
+}
+
+TEST_CASE("attend adds a float mask to the scores, under softmax and under relu") {
+  const Tensor scores = tensor({{{1, -2, 5}}}), values = tensor({{{1}, {10}, {100}}});
+  const Tensor bias = tensor({1, 4, -INFINITY});
+  const Tensor relu_weights = attend(scores, values, bias, Normalizer::relu).weights;
+  CHECK(relu_weights.to_vector<float>() == std::vector<float>{2, 2, 0});
+  const Attended even = attend(scores, values, bias);  // scores 2, 2 and none
+  CHECK(even.weights.to_vector<float>() == std::vector<float>{.5F, .5F, 0});
+  CHECK(even.context.item() == doctest::Approx(5.5));
 }

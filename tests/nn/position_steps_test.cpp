@@ -2,6 +2,7 @@
 // as keys, must get what it gets when all are computed at once.
 #include <doctest/doctest.h>
 
+#include "nn/alibi.h"
 #include "nn/attention.h"
 #include "nn/learned_positions.h"
 #include "nn/mask.h"
@@ -55,4 +56,13 @@ TEST_CASE("sinusoidal, learned and rotary positions: step by step equals all at 
   assign(learned.weight, randn({kTime, kWidth}, rng));
   check_steps(added(nn::to(learned, DType::f64)));
   check_steps(added(nn::RotaryPositions(kTime, kWidth)));
+}
+
+TEST_CASE("ALiBi: step by step equals all at once") {
+  check_steps([](const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t) {
+    const std::int64_t n = q.size(2), m = k.size(2);
+    const Tensor biases = nn::alibi_biases(q.size(1), n, m, DType::f64);
+    return nn::scaled_dot_product_attention(q, k, v,
+                                            nn::combine_masks(nn::causal_mask(n, m), biases));
+  });
 }

@@ -1,0 +1,22 @@
+// Attention with linear biases (ALiBi): no positions in the embeddings, but scores that fall with
+// the distance of query and key (Press et al. 2022).
+#pragma once
+
+#include <cstdint>
+
+#include "core/tensor.h"
+
+namespace gradzoo::nn {
+
+/// [heads] f64: 2^(-8 i / heads) for i = 1, …, heads, for any number of heads.
+Tensor alibi_slopes(std::int64_t heads);
+
+/// [heads, queries, keys]: -slope * |distance|, a float mask for scaled_dot_product_attention. With
+/// fewer queries than keys the last query is aligned with the last key. It hides nothing: a decoder
+/// combines it with its causal mask.
+///
+///     const Tensor mask = combine_masks(causal_mask(n, m), alibi_biases(heads, n, m));
+Tensor alibi_biases(std::int64_t heads, std::int64_t queries, std::int64_t keys,
+                    DType dtype = DType::f32);
+
+}  // namespace gradzoo::nn
