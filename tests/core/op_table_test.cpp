@@ -48,7 +48,7 @@ std::string read_without_comments(const std::filesystem::path& path) {
 // names of ops that have rows.
 std::set<std::string> declared_ops(const std::string& text) {
   static const std::regex declaration(
-      R"((?:^|[\s;}])(?:Tensor|std::vector<Tensor>|Ordered)\s+([A-Za-z_]\w*)\s*\()");
+      R"((?:^|[\s;}])(?:Tensor|std::vector<Tensor>|Ordered|LstmState)\s+([A-Za-z_]\w*)\s*\()");
   std::set<std::string> names;
   for (std::sregex_iterator it(text.begin(), text.end(), declaration), end; it != end; ++it) {
     names.insert((*it)[1]);
@@ -78,7 +78,7 @@ std::vector<OpRow> all_rows() {
   std::vector<OpRow> rows;
   for (const auto& family :
        {binary_rows(), create_rows(), index_rows(), loss_rows(), matmul_rows(), norm_rows(),
-        reduce_rows(), softmax_rows(), unary_rows(), view_rows()}) {
+        recurrent_rows(), reduce_rows(), softmax_rows(), unary_rows(), view_rows()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   return rows;
@@ -112,6 +112,7 @@ TEST_CASE("op table: index") { check_rows(index_rows()); }
 TEST_CASE("op table: loss") { check_rows(loss_rows()); }
 TEST_CASE("op table: matmul") { check_rows(matmul_rows()); }
 TEST_CASE("op table: norm") { check_rows(norm_rows()); }
+TEST_CASE("op table: recurrent") { check_rows(recurrent_rows()); }
 TEST_CASE("op table: reduce") { check_rows(reduce_rows()); }
 TEST_CASE("op table: softmax") { check_rows(softmax_rows()); }
 TEST_CASE("op table: unary") { check_rows(unary_rows()); }
