@@ -3,6 +3,7 @@
 
 #include "core/create.h"
 #include "core/ops/binary.h"
+#include "core/ops/conv.h"
 #include "core/ops/dropout.h"
 #include "core/ops/einsum.h"
 #include "core/ops/index.h"

@@ -12,7 +12,7 @@
 //   serialize_test       SFT2 SFT4 SFT6 SFT7 VIW5      shape_test         OVF1
 //   file_test            TRN7                          random_test        RNG1
 //   serialize_header_test  SFT1
-//   tensor_test          VIW1 VIW3 INP1 INP3
+//   tensor_test          VIW1 VIW3 INP1 INP3           ops/conv_test      CNV1 CNV3
 #include <doctest/doctest.h>
 #include <pthread.h>
 #include <sys/wait.h>

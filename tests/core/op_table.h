@@ -33,6 +33,7 @@ struct OpRow {
 
 /// The rows of each family, in tests/core/table/.
 std::vector<OpRow> binary_rows();
+std::vector<OpRow> conv_rows();
 std::vector<OpRow> create_rows();
 std::vector<OpRow> index_rows();
 std::vector<OpRow> loss_rows();

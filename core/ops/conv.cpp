@@ -1,0 +1,206 @@
+// Convolutions. Only unfold and fold know about windows, and each is the other's gradient; the rest
+// is matmul and views, so derivatives of every order come free.
+#include "core/ops/conv.h"
+
+#include "core/kernels/im2col.h"
+#include "core/node.h"
+#include "core/ops/binary.h"
+#include "core/ops/dispatch.h"
+#include "core/ops/layout.h"
+#include "core/ops/matmul.h"
+#include "core/ops/operands.h"
+#include "core/ops/view.h"
+
+namespace gradzoo {
+namespace {
+
+constexpr std::int64_t kLargest = INT32_MAX;  // so that no sum or product of two overflows
+
+void check_option(const char* op, const char* name, const Pair& value, std::int64_t least) {
+  check(value.height >= least && value.width >= least && value.height <= kLargest &&
+            value.width <= kLargest,
+        "{}: {} must be at least {}, got {} and {}", op, name, least, value.height, value.width);
+}
+
+void check_options(const char* op, const WindowOptions& o) {
+  check_option(op, "the kernel", o.kernel, 1);
+  check_option(op, "stride", o.stride, 1);
+  check_option(op, "padding", o.padding, 0);
+  check_option(op, "dilation", o.dilation, 1);
+}
+
+// The windows on `planes` images of one channel. Throws when there is not one.
+kernels::Windows make_windows(const char* op, std::int64_t planes, const Pair& size,
+                              const WindowOptions& o) {
+  check_options(op, o);
+  const std::int64_t high = o.dilation.height * (o.kernel.height - 1) + 1;
+  const std::int64_t wide = o.dilation.width * (o.kernel.width - 1) + 1;
+  const std::int64_t down = size.height + 2 * o.padding.height - high;
+  const std::int64_t across = size.width + 2 * o.padding.width - wide;
+  check(down >= 0 && across >= 0,
+        "{}: a window of {} x {} (dilation included) does not fit into {} x {} with padding {} x "
+        "{}",
+        op, high, wide, size.height, size.width, o.padding.height, o.padding.width);
+  return {.planes = planes,
+          .plane = {size.height, size.width},
+          .kernel = {o.kernel.height, o.kernel.width},
+          .stride = {o.stride.height, o.stride.width},
+          .padding = {o.padding.height, o.padding.width},
+          .dilation = {o.dilation.height, o.dilation.width},
+          .count = {down / o.stride.height + 1, across / o.stride.width + 1}};
+}
+
+// unfold, named after the op that it is part of in what it throws.
+Tensor unfold_for(const char* op, const Tensor& x, const WindowOptions& options) {
+  check(x.dim() == 4, "{}: x must be [batch, channels, height, width], got shape {}", op,
+        x.shape());
+  const Shape& in = x.shape();
+  const kernels::Windows w = make_windows(op, in[0] * in[1], {in[2], in[3]}, options);
+  const Shape columns{in[0], in[1] * w.kernel[0] * w.kernel[1], w.count[0] * w.count[1]};
+  const auto one = [](const kernels::Windows::Two& two) { return two[0] == 1 && two[1] == 1; };
+  if (one(w.kernel) && one(w.stride) && w.plane == w.count) return reshape(x, columns);
+  const Tensor y = empty(columns, x.dtype());
+  const Tensor packed = row_major(x);
+  dispatch_floating(op, x.dtype(),
+                    [&]<class T>() { kernels::unfold(w, packed.data<T>(), mutable_data<T>(y)); });
+  return record(y, "unfold", {x}, {}, [options](const BackwardContext& c) -> Grads {
+    return {fold(c.grad, {c.shape(0)[2], c.shape(0)[3]}, options)};
+  });
+}
+
+void check_bias(const char* op, const Tensor& bias, std::int64_t out, const Tensor& weight) {
+  if (!bias.defined()) return;
+  check_same_dtype(op, bias, weight);
+  check(bias.shape() == Shape{out},
+        "{}: bias must have shape [{}] for a weight of shape {}, got {}", op, out, weight.shape(),
+        bias.shape());
+}
+
+// Checks what conv2d and its adjoint both ask.
+void check_operands(const char* op, const Tensor& x, const Tensor& weight, std::int64_t groups,
+                    const char* weight_axes) {
+  check(x.dim() == 4, "{}: x must be [batch, channels, height, width], got shape {}", op,
+        x.shape());
+  check(weight.dim() == 4, "{}: weight must be {}, got shape {}", op, weight_axes, weight.shape());
+  check_same_dtype(op, x, weight);
+  check(is_floating(x.dtype()), "{}: the tensors must be f32 or f64, got {}", op, x.dtype());
+  check(groups >= 1 && x.size(1) % groups == 0 && weight.size(0) % groups == 0,
+        "{}: {} groups must divide the channels of x and the first axis of weight, got shapes {} "
+        "and {}",
+        op, groups, x.shape(), weight.shape());
+}
+
+// [batch, channels, height, width] plus one number for each channel.
+Tensor add_bias(const Tensor& y, const Tensor& bias) {
+  return bias.defined() ? y + reshape(bias, {bias.size(0), 1, 1}) : y;
+}
+
+// conv2d on behalf of `op`.
+Tensor convolve(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                const Conv2dOptions& o) {
+  check_operands(op, x, weight, o.groups, "[out, channels / groups, kernel height, kernel width]");
+  check(weight.size(1) * o.groups == x.size(1),
+        "{}: x of shape {} has {} channels, but a weight of shape {} with {} groups wants {}", op,
+        x.shape(), x.size(1), weight.shape(), o.groups, weight.size(1) * o.groups);
+  const std::int64_t batch = x.size(0), out = weight.size(0), groups = o.groups;
+  check_bias(op, bias, out, weight);
+  const WindowOptions options{.kernel = {weight.size(2), weight.size(3)},
+                              .stride = o.stride,
+                              .padding = o.padding,
+                              .dilation = o.dilation};
+  const Tensor columns = unfold_for(op, x, options);  // [batch, channels * kernel, windows]
+  const auto count = make_windows(op, 0, {x.size(2), x.size(3)}, options).count;
+  const Shape image{batch, out, count[0], count[1]};
+  const std::int64_t terms = weight.size(1) * weight.size(2) * weight.size(3);
+  if (groups == 1) {
+    return add_bias(reshape(matmul(reshape(weight, {out, terms}), columns), image), bias);
+  }
+  const Tensor y = matmul(reshape(weight, {groups, out / groups, terms}),
+                          reshape(columns, {batch, groups, terms, count[0] * count[1]}));
+  return add_bias(reshape(y, image), bias);
+}
+
+std::int64_t transposed_extent(std::int64_t n, std::int64_t kernel, std::int64_t stride,
+                               std::int64_t padding, std::int64_t more, std::int64_t dilation) {
+  return (n - 1) * stride - 2 * padding + dilation * (kernel - 1) + more + 1;
+}
+
+}  // namespace
+
+Tensor unfold(const Tensor& x, const WindowOptions& options) {
+  return unfold_for("unfold", x, options);
+}
+
+Tensor fold(const Tensor& columns, const Pair& size, const WindowOptions& options) {
+  check(columns.dim() == 3, "fold: the columns must be [batch, channels * kernel, windows], got {}",
+        columns.shape());
+  check_option("fold", "the size", size, 0);
+  kernels::Windows w = make_windows("fold", 0, size, options);
+  const std::int64_t elements = w.kernel[0] * w.kernel[1];
+  check(
+      columns.size(1) % elements == 0 && columns.size(2) == w.count[0] * w.count[1],
+      "fold: columns of shape {} are not [batch, channels * {}, {}], which images of {} x {} have",
+      columns.shape(), elements, w.count[0] * w.count[1], size.height, size.width);
+  const std::int64_t channels = columns.size(1) / elements;
+  w.planes = columns.size(0) * channels;
+  const Tensor x = empty({columns.size(0), channels, size.height, size.width}, columns.dtype());
+  const Tensor packed = row_major(columns);
+  dispatch_floating("fold", x.dtype(),
+                    [&]<class T>() { kernels::fold(w, packed.data<T>(), mutable_data<T>(x)); });
+  return record(x, "fold", {columns}, {},
+                [options](const BackwardContext& c) -> Grads { return {unfold(c.grad, options)}; });
+}
+
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+              const Conv1dOptions& options) {
+  check(x.dim() == 3, "conv1d: x must be [batch, channels, time], got shape {}", x.shape());
+  check(weight.dim() == 3, "conv1d: weight must be [out, channels / groups, kernel], got shape {}",
+        weight.shape());
+  const Tensor y = convolve("conv1d", unsqueeze(x, 2), unsqueeze(weight, 2), bias,
+                            {.stride = {1, options.stride},
+                             .padding = {0, options.padding},
+                             .dilation = {1, options.dilation},
+                             .groups = options.groups});
+  return squeeze(y, 2);
+}
+
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+              const Conv2dOptions& options) {
+  return convolve("conv2d", x, weight, bias, options);
+}
+
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                        const ConvTranspose2dOptions& o) {
+  const char* const op = "conv_transpose2d";
+  check_operands(op, x, weight, o.groups, "[channels, out / groups, kernel height, kernel width]");
+  check(x.size(1) == weight.size(0),
+        "{}: x of shape {} and weight of shape {} must have the same number of channels", op,
+        x.shape(), weight.shape());
+  const WindowOptions options{.kernel = {weight.size(2), weight.size(3)},
+                              .stride = o.stride,
+                              .padding = o.padding,
+                              .dilation = o.dilation};
+  check_options(op, options);
+  const Pair& more = o.output_padding;
+  check(more.height >= 0 && more.width >= 0 && more.height < o.stride.height &&
+            more.width < o.stride.width,
+        "{}: output_padding must be at least 0 and less than the stride, got {} and {}", op,
+        more.height, more.width);
+  const Pair size{transposed_extent(x.size(2), weight.size(2), o.stride.height, o.padding.height,
+                                    more.height, o.dilation.height),
+                  transposed_extent(x.size(3), weight.size(3), o.stride.width, o.padding.width,
+                                    more.width, o.dilation.width)};
+  check(size.height >= 1 && size.width >= 1 && x.size(2) >= 1 && x.size(3) >= 1,
+        "{}: x of shape {} and weight of shape {} with these options leave no output, got {} x {}",
+        op, x.shape(), weight.shape(), size.height, size.width);
+  const std::int64_t batch = x.size(0), groups = o.groups, channels = x.size(1) / groups;
+  const std::int64_t terms = weight.size(1) * weight.size(2) * weight.size(3);
+  check_bias(op, bias, weight.size(1) * groups, weight);
+  const std::int64_t positions = x.size(2) * x.size(3);
+  const Tensor columns = matmul(transpose(reshape(weight, {groups, channels, terms})),
+                                reshape(x, {batch, groups, channels, positions}));
+  const Tensor y = fold(reshape(columns, {batch, groups * terms, positions}), size, options);
+  return add_bias(y, bias);
+}
+
+}  // namespace gradzoo
