@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kLargest = INT32_MAX;  // so that no sum or product of two overflows
 
-void check_option(const char* op, const char* name, const Pair& value, std::int64_t least) {
+void check_option(const char* op, const char* name, const HeightWidth& value, std::int64_t least) {
   check(value.height >= least && value.width >= least && value.height <= kLargest &&
             value.width <= kLargest,
         "{}: {} must be at least {}, got {} and {}", op, name, least, value.height, value.width);
@@ -30,7 +30,7 @@ void check_options(const char* op, const WindowOptions& o) {
 }
 
 // The windows on `planes` images of one channel. Throws when there is not one.
-kernels::Windows make_windows(const char* op, std::int64_t planes, const Pair& size,
+kernels::Windows make_windows(const char* op, std::int64_t planes, const HeightWidth& size,
                               const WindowOptions& o) {
   check_options(op, o);
   const std::int64_t high = o.dilation.height * (o.kernel.height - 1) + 1;
@@ -131,7 +131,7 @@ Tensor unfold(const Tensor& x, const WindowOptions& options) {
   return unfold_for("unfold", x, options);
 }
 
-Tensor fold(const Tensor& columns, const Pair& size, const WindowOptions& options) {
+Tensor fold(const Tensor& columns, const HeightWidth& size, const WindowOptions& options) {
   check(columns.dim() == 3, "fold: the columns must be [batch, channels * kernel, windows], got {}",
         columns.shape());
   check_option("fold", "the size", size, 0);
@@ -181,15 +181,15 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
                               .padding = o.padding,
                               .dilation = o.dilation};
   check_options(op, options);
-  const Pair& more = o.output_padding;
+  const HeightWidth& more = o.output_padding;
   check(more.height >= 0 && more.width >= 0 && more.height < o.stride.height &&
             more.width < o.stride.width,
         "{}: output_padding must be at least 0 and less than the stride, got {} and {}", op,
         more.height, more.width);
-  const Pair size{transposed_extent(x.size(2), weight.size(2), o.stride.height, o.padding.height,
-                                    more.height, o.dilation.height),
-                  transposed_extent(x.size(3), weight.size(3), o.stride.width, o.padding.width,
-                                    more.width, o.dilation.width)};
+  const HeightWidth size{transposed_extent(x.size(2), weight.size(2), o.stride.height,
+                                           o.padding.height, more.height, o.dilation.height),
+                         transposed_extent(x.size(3), weight.size(3), o.stride.width,
+                                           o.padding.width, more.width, o.dilation.width)};
   check(size.height >= 1 && size.width >= 1 && x.size(2) >= 1 && x.size(3) >= 1,
         "{}: x of shape {} and weight of shape {} with these options leave no output, got {} x {}",
         op, x.shape(), weight.shape(), size.height, size.width);

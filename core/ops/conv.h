@@ -9,9 +9,9 @@
 namespace gradzoo {
 
 /// One number for height and width, or one for each.
-struct Pair {
-  Pair(std::int64_t both) : height(both), width(both) {}
-  Pair(std::int64_t height, std::int64_t width) : height(height), width(width) {}
+struct HeightWidth {
+  HeightWidth(std::int64_t both) : height(both), width(both) {}
+  HeightWidth(std::int64_t height, std::int64_t width) : height(height), width(width) {}
   std::int64_t height, width;
 };
 
@@ -20,10 +20,10 @@ struct Pair {
 /// floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 of them, which must be at
 /// least 1; what is left over at the end is not read.
 struct WindowOptions {
-  Pair kernel;
-  Pair stride = 1;
-  Pair padding = 0;
-  Pair dilation = 1;
+  HeightWidth kernel;
+  HeightWidth stride = 1;
+  HeightWidth padding = 0;
+  HeightWidth dilation = 1;
 };
 
 /// The windows of each image as columns (im2col): x [batch, channels, height, width] ->
@@ -31,7 +31,7 @@ struct WindowOptions {
 Tensor unfold(const Tensor& x, const WindowOptions& options);
 /// The adjoint (col2im): columns, as unfold makes them from images of this size, are added up where
 /// they overlap -> [batch, channels, size.height, size.width].
-Tensor fold(const Tensor& columns, const Pair& size, const WindowOptions& options);
+Tensor fold(const Tensor& columns, const HeightWidth& size, const WindowOptions& options);
 
 struct Conv1dOptions {
   std::int64_t stride = 1;
@@ -41,17 +41,17 @@ struct Conv1dOptions {
 };
 
 struct Conv2dOptions {
-  Pair stride = 1;
-  Pair padding = 0;
-  Pair dilation = 1;
+  HeightWidth stride = 1;
+  HeightWidth padding = 0;
+  HeightWidth dilation = 1;
   std::int64_t groups = 1;
 };
 
 struct ConvTranspose2dOptions {
-  Pair stride = 1;
-  Pair padding = 0;         ///< cut off on all sides
-  Pair output_padding = 0;  ///< further rows and columns at the end; less than the stride
-  Pair dilation = 1;
+  HeightWidth stride = 1;
+  HeightWidth padding = 0;         ///< cut off on all sides
+  HeightWidth output_padding = 0;  ///< further rows and columns at the end; less than the stride
+  HeightWidth dilation = 1;
   std::int64_t groups = 1;
 };
 
