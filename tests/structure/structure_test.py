@@ -44,7 +44,7 @@ def read_tree(root):
         relative = os.path.relpath(folder, root)
         if relative == ".":
             folders[:] = [f for f in folders if f in FOLDERS or f == ".ci"]
-        folders[:] = [f for f in folders if f not in ("__pycache__", "data", "reference")]
+        folders[:] = [f for f in folders if f not in ("__pycache__", "data")]
         for name in files:
             path = os.path.normpath(os.path.join(relative, name))
             try:
