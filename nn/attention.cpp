@@ -13,11 +13,51 @@
 
 namespace gradzoo::nn {
 
+namespace {
+
+// softmax(q k^T / sqrt(d)): [..., queries, keys].
+Tensor scaled_dot_product_weights(const Tensor& q, const Tensor& k, const Tensor& mask) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  return attention_weights(matmul(q * scale, transpose(k)), mask);
+}
+
+struct Heads {
+  Tensor q;  // [b, h, queries, d]
+  Tensor k;  // [b, h, keys, d]
+  Tensor v;  // [b, h, keys, d]
+};
+
+// What each head compares and passes on.
+Heads project(const MultiheadAttention& layer, const Tensor& query, const Tensor& memory) {
+  check(query.dim() == 3 && memory.dim() == 3,
+        "MultiheadAttention: query and memory must be [batch, time, width], got {} and {}",
+        query.shape(), memory.shape());
+  const std::int64_t width = layer.out_proj.weight.size(0);
+  // Rows [from, to) of the packed projection applied to x. Self-attention needs all of them for
+  // one input: one product instead of three.
+  const auto rows = [&](const Tensor& x, std::int64_t from, std::int64_t to) {
+    if (from == 0 && to == 3 * width) return linear(x, layer.in_proj_weight, layer.in_proj_bias);
+    const Tensor& packed = layer.in_proj_bias;
+    const Tensor bias = packed.defined() ? slice(packed, 0, from, to) : Tensor();
+    return linear(x, slice(layer.in_proj_weight, 0, from, to), bias);
+  };
+  const auto heads = [&](const Tensor& x, std::int64_t part) {
+    return split_heads(slice(x, 2, part * width, (part + 1) * width), layer.num_heads);
+  };
+  if (query.impl_ptr() == memory.impl_ptr()) {
+    const Tensor qkv = rows(query, 0, 3 * width);
+    return {heads(qkv, 0), heads(qkv, 1), heads(qkv, 2)};
+  }
+  const Tensor kv = rows(memory, width, 3 * width);
+  return {heads(rows(query, 0, width), 0), heads(kv, 0), heads(kv, 1)};
+}
+
+}  // namespace
+
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Tensor& mask, double dropout) {
-  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor scores = matmul(q * scale, transpose(k));                         // [..., q, k]
-  return matmul(gradzoo::dropout(attention_weights(scores, mask), dropout), v);  // [..., q, e]
+  const Tensor weights = scaled_dot_product_weights(q, k, mask);
+  return matmul(gradzoo::dropout(weights, dropout), v);  // [..., q, e]
 }
 
 Tensor split_heads(const Tensor& x, std::int64_t num_heads) {
@@ -45,27 +85,17 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t head
 Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& memory,
                                       const Tensor& mask) const {
   const Scope scope("MultiheadAttention");
-  check(query.dim() == 3 && memory.dim() == 3,
-        "MultiheadAttention: query and memory must be [batch, time, width], got {} and {}",
-        query.shape(), memory.shape());
-  const std::int64_t width = out_proj.weight.size(0);
-  // Rows [from, to) of the packed projection applied to x. Self-attention needs all of them for
-  // one input: one product instead of three.
-  const auto project = [&](const Tensor& x, std::int64_t from, std::int64_t to) {
-    if (from == 0 && to == 3 * width) return linear(x, in_proj_weight, in_proj_bias);
-    const Tensor bias = in_proj_bias.defined() ? slice(in_proj_bias, 0, from, to) : Tensor();
-    return linear(x, slice(in_proj_weight, 0, from, to), bias);
-  };
-  const auto heads = [&](const Tensor& x, std::int64_t part) {
-    return split_heads(slice(x, 2, part * width, (part + 1) * width), num_heads);
-  };
-  const bool self = query.impl_ptr() == memory.impl_ptr();
-  const Tensor qkv = self ? project(query, 0, 3 * width) : Tensor();
-  const Tensor kv = self ? Tensor() : project(memory, width, 3 * width);
-  const Tensor q = self ? heads(qkv, 0) : split_heads(project(query, 0, width), num_heads);
-  const Tensor k = self ? heads(qkv, 1) : heads(kv, 0);
-  const Tensor v = self ? heads(qkv, 2) : heads(kv, 1);
+  const auto [q, k, v] = project(*this, query, memory);
   return out_proj(merge_heads(scaled_dot_product_attention(q, k, v, mask, dropout)));
+}
+
+Attended MultiheadAttention::with_weights(const Tensor& query, const Tensor& memory,
+                                          const Tensor& mask) const {
+  const Scope scope("MultiheadAttention");
+  const auto [q, k, v] = project(*this, query, memory);
+  const Tensor weights = scaled_dot_product_weights(q, k, mask);
+  const Tensor mixed = matmul(gradzoo::dropout(weights, dropout), v);
+  return {out_proj(merge_heads(mixed)), weights};
 }
 
 }  // namespace gradzoo::nn

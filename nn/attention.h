@@ -5,6 +5,7 @@
 
 #include "core/random.h"
 #include "core/tensor.h"
+#include "nn/attend.h"
 #include "nn/linear.h"
 
 namespace gradzoo::nn {
@@ -45,6 +46,10 @@ struct MultiheadAttention {
   /// `mask` broadcasts to [batch, heads, queries, keys], boolean or float as above; undefined: all
   /// may attend.
   Tensor operator()(const Tensor& query, const Tensor& memory, const Tensor& mask = {}) const;
+
+  /// The same output (as context), and what each head looks at: the weights [batch, heads, queries,
+  /// keys], before dropout.
+  Attended with_weights(const Tensor& query, const Tensor& memory, const Tensor& mask = {}) const;
 
   static void fields(auto& self, auto&& visit) {
     visit("in_proj_weight", self.in_proj_weight);

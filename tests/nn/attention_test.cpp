@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/scope.h"
 #include "nn/mask.h"
 #include "tests/nn/layers_test.h"
 
@@ -140,6 +141,70 @@ TEST_CASE("gradients of MultiheadAttention: self, cross, masked, without bias") 
   const MultiheadAttention plain = attention_f64(4, 2, false);
   check_both(plain, [&](const std::vector<Tensor>& in) { return plain(in[0], in[0]); },
              {test::input({1, 3, 4}, 4)});
+}
+
+TEST_CASE("MultiheadAttention with weights: the output of the fast path, in training too") {
+  MultiheadAttention layer = attention_f64(6, 3);
+  layer.dropout = 0.4;
+  const Tensor x = test::input({2, 4, 6}, 1), memory = test::input({2, 5, 6}, 2);
+  for (const Tensor& mask : {Tensor(), causal_mask(4, 5)}) {
+    const Attended got = layer.with_weights(x, memory, mask);
+    CHECK(got.context.to_vector<double>() == layer(x, memory, mask).to_vector<double>());
+    CHECK(got.weights.shape() == Shape{2, 3, 4, 5});
+    CHECK(test::max_difference(sum(got.weights, {3}), ones({2, 3, 4}, DType::f64)) < 1e-12);
+    Rng one(3), two(3);
+    const Tensor fast = [&] {
+      const TrainingScope training(one);
+      return layer(x, memory, mask);
+    }();
+    const TrainingScope training(two);
+    const Attended dropped = layer.with_weights(x, memory, mask);
+    CHECK(dropped.context.to_vector<double>() == fast.to_vector<double>());
+    CHECK(test::max_difference(dropped.context, got.context) > 1e-3);
+    CHECK(test::max_difference(dropped.weights, got.weights) == 0);  // before dropout
+  }
+}
+
+TEST_CASE("MultiheadAttention: a window of full width is no window, padding changes nothing") {
+  const MultiheadAttention layer = attention_f64(6, 2);
+  const Tensor x = test::input({2, 5, 6}, 1);
+  CHECK(test::max_difference(layer(x, x, window_mask(5, 4)), layer(x, x)) < 1e-12);
+  CHECK(test::max_difference(layer(x, x, window_mask(5, 3)), layer(x, x)) > 1e-3);
+  const Tensor more = concat({x, test::input({2, 3, 6}, 2)}, 1);
+  const Tensor real = reshape(padding_mask(tensor({5, 5}, DType::i64), 8), {2, 1, 1, 8});
+  const Attended padded = layer.with_weights(more, more, real);
+  CHECK(test::max_difference(slice(padded.context, 1, 0, 5), layer(x, x)) < 1e-6);
+  CHECK(max(abs(slice(padded.weights, 3, 5, 8))).item() == 0);
+  const Tensor row = slice(x, 0, 1, 2);
+  CHECK(test::max_difference(layer(row, row), slice(layer(x, x), 0, 1, 2)) < 1e-6);
+}
+
+TEST_CASE("MSK1: a query of MultiheadAttention that sees nothing has weights 0") {
+  const MultiheadAttention layer = attention_f64(4, 2);
+  const Tensor x = test::input({1, 2, 4}, 1);
+  const Attended got = layer.with_weights(x, x, tensor({{1, 0}, {0, 0}}, DType::boolean));
+  for (int h = 0; h < 2; ++h) {
+    for (int k = 0; k < 2; ++k) CHECK(got.weights.at({0, h, 1, k}) == 0);
+  }
+  // Nothing was mixed in: what is left is the bias of the output.
+  CHECK(test::max_difference(reshape(slice(got.context, 1, 1, 2), {4}), layer.out_proj.bias) == 0);
+  (sum(got.context) + sum(square(got.weights))).backward();
+  for (const Tensor& parameter : nn::parameters(layer)) {
+    for (const double g : parameter.grad().to_vector<double>()) CHECK(std::isfinite(g));
+  }
+}
+
+TEST_CASE("gradients of MultiheadAttention with weights, of output and weights") {
+  const MultiheadAttention layer = attention_f64(4, 2);
+  const auto f = [&](const std::vector<Tensor>& in) {
+    const Attended got = layer.with_weights(in[0], in[1], causal_mask(2, 3));
+    return concat({reshape(got.context, {8}), reshape(got.weights, {12})}, 0);
+  };
+  const std::vector<Tensor> inputs{test::input({1, 2, 4}, 1), test::input({1, 3, 4}, 2)};
+  const auto first = nn::gradcheck(layer, f, inputs);
+  CHECK_MESSAGE(first.ok, first.report);
+  const auto second = nn::gradgradcheck(layer, f, inputs);
+  CHECK_MESSAGE(second.ok, second.report);
 }
 
 TEST_CASE("MultiheadAttention refuses heads that do not divide the width") {
