@@ -5,7 +5,6 @@
 
 #include "core/ops/binary.h"
 #include "core/ops/matmul.h"
-#include "core/ops/softmax.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
 #include "nn/mask.h"
@@ -29,9 +28,8 @@ Attended SelfAttention::operator()(const Tensor& x, const Tensor& mask) const {
   const double d = static_cast<double>(q.size(-1));
   const Tensor scores = matmul(q, transpose(k)) / std::sqrt(d);  // [b, t, t]
 
-  // 3. Each row of scores becomes weights that add up to 1.
-  if (mask.defined()) check_mask("SelfAttention", mask, scores);
-  const Tensor weights = mask.defined() ? softmax(scores, mask) : softmax(scores);  // [b, t, t]
+  // 3. Softmax: each row of scores becomes weights that add up to 1, over what the mask shows.
+  const Tensor weights = attention_weights(scores, mask);  // [b, t, t]
 
   // 4. Each token takes the values in those parts.
   return {matmul(weights, v), weights};

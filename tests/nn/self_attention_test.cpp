@@ -82,6 +82,8 @@ TEST_CASE("SelfAttention: the future and the padding change nothing, a full wind
         slice(layer(changed, causal).context, 1, 0, 3).to_vector<double>());
   CHECK(test::max_difference(layer(x, window_mask(4, 3)).context, layer(x).context) < 1e-12);
   CHECK(test::max_difference(layer(x, window_mask(4, 2)).context, layer(x).context) > 1e-3);
+  const Tensor added = where(causal, scalar(0, DType::f64), scalar(-INFINITY, DType::f64));
+  CHECK(test::max_difference(layer(x, added).context, layer(x, causal).context) < 1e-12);
 }
 
 TEST_CASE("MSK1: a token of SelfAttention that sees nothing gives zeros, every gradient finite") {
@@ -123,7 +125,7 @@ TEST_CASE("SelfAttention of no tokens, and what it refuses") {
   CHECK_THROWS_WITH_AS(layer(test::input({4, 3}, 1)),
                        "SelfAttention: x must be [batch, time, width], got [4, 3]", Error);
   CHECK_THROWS_WITH_AS(layer(test::input({2, 4, 3}, 1), causal_mask(5)),
-                       "SelfAttention: the mask does not fit the scores, got mask [queries, keys] "
+                       "attention: the mask does not fit the scores, got mask [queries, keys] "
                        "[5, 5] and scores [batch, queries, keys] [2, 4, 4]",
                        Error);
 }
