@@ -7,6 +7,7 @@ import copy
 
 import torch
 from torch import nn
+from torch.nn.utils.parametrizations import spectral_norm
 
 from record import randomize, record
 
@@ -64,9 +65,24 @@ def batch_norm():
                             lambda m, x: m(x))
 
 
+def spectral():
+    for mode in ["train", "eval"]:
+        module = nn.Linear(3, 4)
+        randomize(module)
+        module = spectral_norm(module, n_power_iterations=2)
+        randomize(module)  # so that the singular vectors are not the right ones
+        module.train(mode == "train")
+        record_with_buffers("spectral_norm_" + mode, module, [torch.randn(2, 3)], lambda m, x: m(x))
+    module = nn.ConvTranspose2d(2, 3, 2, bias=False)
+    module = spectral_norm(module)
+    randomize(module)
+    record_with_buffers("spectral_norm_transposed", module, [], lambda m: m.weight)
+
+
 if __name__ == "__main__":
     torch.manual_seed(5)
     torch.set_default_dtype(torch.float64)
     rms_norm()
     feed_forward()
     batch_norm()
+    spectral()
