@@ -7,6 +7,7 @@
 #include "nn/learned_positions.h"
 #include "nn/mask.h"
 #include "nn/position.h"
+#include "nn/relative.h"
 #include "nn/rotary.h"
 #include "tests/nn/layers_test.h"
 
@@ -65,4 +66,14 @@ TEST_CASE("ALiBi: step by step equals all at once") {
     return nn::scaled_dot_product_attention(q, k, v,
                                             nn::combine_masks(nn::causal_mask(n, m), biases));
   });
+}
+
+TEST_CASE("relative positions: step by step equals all at once") {
+  Rng rng(2);
+  for (const std::int64_t max_distance : {1, 3, 20}) {
+    const auto relative = nn::to(nn::RelativePositions(max_distance, kWidth, rng), DType::f64);
+    check_steps([&](const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t) {
+      return relative(q, k, v, nn::causal_mask(q.size(2), k.size(2)));
+    });
+  }
 }
