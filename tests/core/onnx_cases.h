@@ -57,5 +57,6 @@ void add_onnx_elementwise_ops(OnnxOps& ops);
 void add_onnx_shape_ops(OnnxOps& ops);
 void add_onnx_reduce_ops(OnnxOps& ops);
 void add_onnx_norm_ops(OnnxOps& ops);
+void add_onnx_conv_ops(OnnxOps& ops);
 
 }  // namespace gradzoo::test

@@ -1,0 +1,106 @@
+// ONNX's convolutions and pooling in terms of ours. Images of one axis get a second of extent 1.
+#include <limits>
+
+#include "nn/pool.h"
+#include "tests/core/onnx_cases.h"
+
+namespace gradzoo::test {
+namespace {
+
+bool is_row(const OnnxCase& c) { return c.in(0).dim() == 3; }
+
+Tensor as_image(const Tensor& x) { return x.dim() == 3 ? unsqueeze(x, 2) : x; }
+
+Tensors as_case(const OnnxCase& c, const Tensor& y) { return {is_row(c) ? squeeze(y, 2) : y}; }
+
+// An attribute with one number for each axis; `otherwise` where it is not given.
+HeightWidth along_axes(const OnnxCase& c, const char* attr, std::int64_t otherwise) {
+  if (!c.has(attr)) return otherwise;
+  const auto values = c.attrs.at(attr).get<std::vector<std::int64_t>>();
+  if (values.size() == 1) return {otherwise, values[0]};
+  return {values.at(0), values.at(1)};
+}
+
+// What is put before and after one axis, from pads or auto_pad.
+struct Padding {
+  std::int64_t before, after;
+};
+
+Padding padding_of(const OnnxCase& c, int axis, std::int64_t kernel) {
+  const std::int64_t extent = as_image(c.in(0)).size(axis + 2);
+  const HeightWidth strides = along_axes(c, "strides", 1);
+  const std::int64_t stride = axis == 0 ? strides.height : strides.width;
+  const std::string kind = c.text("auto_pad", "NOTSET");
+  if (kind == "SAME_UPPER" || kind == "SAME_LOWER") {
+    const std::int64_t windows = (extent + stride - 1) / stride;
+    const std::int64_t all = std::max<std::int64_t>((windows - 1) * stride + kernel - extent, 0);
+    const std::int64_t less = all / 2;
+    return kind == "SAME_UPPER" ? Padding{less, all - less} : Padding{all - less, less};
+  }
+  if (!c.has("pads") || (is_row(c) && axis == 0)) return {0, 0};
+  const auto pads = c.attrs.at("pads").get<std::vector<std::int64_t>>();
+  const std::size_t at = is_row(c) ? 0 : static_cast<std::size_t>(axis);
+  return {pads.at(at), pads.at(at + pads.size() / 2)};
+}
+
+// The image and the padding left to the op: none of it when the sides differ, or when it is more
+// than the op takes, for then it is put around the image here.
+struct Padded {
+  Tensor x;
+  HeightWidth padding;
+};
+
+Padded padded(const OnnxCase& c, const HeightWidth& kernel, const HeightWidth& most, double value) {
+  const Padding rows = padding_of(c, 0, kernel.height), cols = padding_of(c, 1, kernel.width);
+  const Tensor x = as_image(c.in(0));
+  if (rows.before == rows.after && cols.before == cols.after && rows.before <= most.height &&
+      cols.before <= most.width) {
+    return {x, {rows.before, cols.before}};
+  }
+  return {pad(x, {{rows.before, rows.after}, {cols.before, cols.after}}, value), 0};
+}
+
+Tensors convolved(const OnnxCase& c) {
+  const Tensor weight = as_image(c.in(1));
+  const HeightWidth kernel{weight.size(2), weight.size(3)};
+  const Padded in = padded(c, kernel, 1000, 0);
+  return as_case(c, conv2d(in.x, weight, c.has_input(2) ? c.in(2) : Tensor(),
+                           {.stride = along_axes(c, "strides", 1),
+                            .padding = in.padding,
+                            .dilation = along_axes(c, "dilations", 1),
+                            .groups = c.integer("group", 1)}));
+}
+
+Tensors convolved_back(const OnnxCase& c) {
+  return as_case(
+      c, conv_transpose2d(as_image(c.in(0)), as_image(c.in(1)), c.has_input(2) ? c.in(2) : Tensor(),
+                          {.stride = along_axes(c, "strides", 1),
+                           .padding = {padding_of(c, 0, 0).before, padding_of(c, 1, 0).before},
+                           .output_padding = along_axes(c, "output_padding", 0),
+                           .dilation = along_axes(c, "dilations", 1),
+                           .groups = c.integer("group", 1)}));
+}
+
+template <class Pool>
+Tensors pooled(const OnnxCase& c, Pool pool, double outside) {
+  const HeightWidth kernel = along_axes(c, "kernel_shape", 1);
+  const Padded in = padded(c, kernel, {kernel.height / 2, kernel.width / 2}, outside);
+  return as_case(c, pool(in.x, {.kernel = kernel,
+                                .stride = along_axes(c, "strides", 1),
+                                .padding = in.padding,
+                                .dilation = along_axes(c, "dilations", 1),
+                                .count_padding = c.integer("count_include_pad", 0) != 0}));
+}
+
+}  // namespace
+
+void add_onnx_conv_ops(OnnxOps& ops) {
+  ops["Conv"] = convolved;
+  ops["ConvTranspose"] = convolved_back;
+  ops["MaxPool"] = [](const OnnxCase& c) {
+    return pooled(c, nn::max_pool2d, -std::numeric_limits<double>::infinity());
+  };
+  ops["AveragePool"] = [](const OnnxCase& c) { return pooled(c, nn::avg_pool2d, 0); };
+}
+
+}  // namespace gradzoo::test
