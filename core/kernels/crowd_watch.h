@@ -8,7 +8,7 @@ namespace gradzoo::kernels {
 
 /// Parallel work is done when its last thread is. If one of them has to give up its core to another
 /// program, the others wait for it: milliseconds, for work of microseconds, hundreds of times in a
-/// training step, so that two threads can be five times slower than one. This watch counts such
+/// training step, so that two threads can be four times slower than one. This watch counts such
 /// interruptions, and when there are many it says to work alone for a while. One for each thread
 /// that calls parallel_for.
 class CrowdWatch {
