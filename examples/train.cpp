@@ -16,6 +16,7 @@
 #include "models/decode.h"
 #include "models/transformer.h"
 #include "nn/checkpoint.h"
+#include "nn/loss.h"
 #include "nn/module.h"
 #include "optim/adam.h"
 #include "optim/clip.h"
@@ -106,7 +107,7 @@ Training train(const models::Transformer& model, TaskStream& data, const Options
     const Batch batch = make_batch(data.next(o.batch_size));
     const TrainingScope training(rng);
     const Tensor logits = model(batch.source, batch.lengths, batch.target_in);
-    const Tensor loss = cross_entropy(logits, batch.target_out, {.ignore_index = models::kPad});
+    const Tensor loss = nn::sequence_cross_entropy(logits, batch.target_out, {.pad = models::kPad});
     optimizer.zero_grad();
     loss.backward();
     const double norm = optim::clip_grad_norm(parameters, o.clip_norm);
