@@ -15,7 +15,7 @@
 #include "examples/common/tasks.h"
 #include "models/decode.h"
 #include "models/transformer.h"
-#include "nn/checkpoint.h"
+#include "nn/config.h"
 #include "nn/loss.h"
 #include "nn/module.h"
 #include "optim/adam.h"

@@ -19,17 +19,6 @@ void save_named(const std::string& path, const NamedTensors& tensors, const Meta
 /// nothing is changed then.
 Metadata load_named(const std::string& path, const NamedTensors& tensors);
 
-/// The fields of a config as metadata, so that a checkpoint says what it was made with. Numbers
-/// read back to the same value.
-template <HasFields Config>
-Metadata config_metadata(const Config& config) {
-  Metadata metadata;
-  Config::fields(config, [&](const char* name, const auto& value, auto&&...) {
-    metadata[name] = fmt::format("{}", value);
-  });
-  return metadata;
-}
-
 template <class Module>
 void save(const std::string& path, const Module& module, const Metadata& metadata = {}) {
   save_named(path, named_tensors(module), metadata);

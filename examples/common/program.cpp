@@ -2,8 +2,6 @@
 #include "examples/common/program.h"
 
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -14,14 +12,11 @@
 namespace gradzoo::examples {
 namespace {
 
-// The whole text as a T in [low, high]; the library's own conversions let 10x, nan and 1e999 pass.
+// The whole text as a T in [low, high]; the option parser's own conversions let 10x and nan pass.
 template <class T>
 T parse_number(const std::string& name, const std::string& text, T low, T high) {
   T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  const bool whole = error == std::errc{} && stop == end && !text.empty();
-  if (!whole || !(value >= low && value <= high)) {
+  if (!nn::parse_config(text, value) || !(value >= low && value <= high)) {
     throw CLI::ValidationError(fmt::format("{}: '{}' is not a {} from {} to {}", name, text,
                                            std::is_same_v<T, double> ? "number" : "whole number",
                                            low, high));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "nn/config.h"
 
 namespace gradzoo::examples {
 
@@ -32,6 +33,23 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, std::int64_t& va
 CLI::Option* add_number(CLI::App& app, const std::string& name, double& value, double low,
                         double high, const std::string& about);
 
+/// An option for one of the names of an enum; others are refused, naming those that are allowed.
+template <nn::Choice E>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, E& value,
+                        const std::string& about) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&value, name](const std::string& text) {
+            if (nn::parse_config(text, value)) return;
+            throw CLI::ValidationError(
+                fmt::format("{}: '{}' is not {}", name, text, nn::config_kind(value)));
+          },
+          about + ": " + nn::config_kind(value))
+      ->type_name("NAME")
+      ->default_str(nn::choice_name(value));
+}
+
 /// Options for every field of a config: `d_model` becomes --d-model, booleans become flags with a
 /// --no- form. The ranges here only keep nonsense out; the model's constructor knows the rules. The
 /// fields in `without` are not the user's to choose.
@@ -47,6 +65,8 @@ void add_fields(CLI::App& app, Config& config, const std::set<std::string>& with
           ->default_str(value ? "yes" : "no");
     } else if constexpr (std::is_same_v<Value, double>) {
       add_number(app, option, value, 0.0, 1e9, about);
+    } else if constexpr (nn::Choice<Value>) {
+      add_choice(app, option, value, about);
     } else {
       add_number(app, option, value, std::int64_t{0}, std::int64_t{1} << 31, about);
     }

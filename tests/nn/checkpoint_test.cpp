@@ -29,17 +29,6 @@ struct Other {
   }
 };
 
-struct Sizes {
-  std::int64_t width = 64;
-  double rate = 0.1;
-  bool flag = true;
-  static void fields(auto& self, auto&& visit) {
-    visit("width", self.width, "with a description");
-    visit("rate", self.rate);
-    visit("flag", self.flag);
-  }
-};
-
 const std::string kPath = "checkpoint_test.safetensors";
 
 }  // namespace
@@ -75,8 +64,4 @@ TEST_CASE("LOD1, LOD3: everything that does not fit is reported at once, and not
   CHECK(message.find("'second.weight' is not expected") != std::string::npos);
   CHECK(other.first.weight.to_vector<float>() == before);
   std::remove(kPath.c_str());
-}
-
-TEST_CASE("a config goes into the metadata, field by field") {
-  CHECK(config_metadata(Sizes{}) == Metadata{{"width", "64"}, {"rate", "0.1"}, {"flag", "true"}});
 }
