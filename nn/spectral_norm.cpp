@@ -1,4 +1,4 @@
-// Spectral normalisation of a weight.
+// Spectral normalisation of a weight, and the convolution that has it.
 #include "nn/spectral_norm.h"
 
 #include <cmath>
@@ -61,6 +61,18 @@ Tensor SpectralNorm::operator()() const {
   // Copies: later iterations must not change what backward needs.
   const Tensor left = clone(u), right = clone(v);
   return original / sum(left * matmul(matrix, right));
+}
+
+SpectralConv2d::SpectralConv2d(std::int64_t in, std::int64_t out, const HeightWidth& kernel,
+                               Rng& rng, const Conv2dLayerOptions& layer_options) {
+  const Conv2d plain(in, out, kernel, rng, layer_options);
+  weight = SpectralNorm(plain.weight, rng);
+  bias = plain.bias;
+  options = plain.options;
+}
+
+Tensor SpectralConv2d::operator()(const Tensor& x) const {
+  return conv2d(x, weight(), bias, options);
 }
 
 }  // namespace gradzoo::nn

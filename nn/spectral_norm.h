@@ -1,10 +1,11 @@
-// Spectral normalisation of a weight (Miyato et al. 2018).
+// Spectral normalisation of a weight (Miyato et al. 2018), and the convolution that has it.
 #pragma once
 
 #include <cstdint>
 
 #include "core/random.h"
 #include "core/tensor.h"
+#include "nn/conv.h"
 
 namespace gradzoo::nn {
 
@@ -40,6 +41,26 @@ struct SpectralNorm {
     visit("original", self.original);
     visit("0._u", self.u);
     visit("0._v", self.v);
+  }
+};
+
+/// A Conv2d whose weight is normalised; names are those of PyTorch's
+/// parametrizations.spectral_norm(Conv2d).
+struct SpectralConv2d {
+  SpectralNorm weight;
+  Tensor bias;  ///< [out], or undefined
+  Conv2dOptions options;
+
+  SpectralConv2d() = default;
+  /// Starts like Conv2d.
+  SpectralConv2d(std::int64_t in, std::int64_t out, const HeightWidth& kernel, Rng& rng,
+                 const Conv2dLayerOptions& options = {});
+
+  Tensor operator()(const Tensor& x) const;
+
+  static void fields(auto& self, auto&& visit) {
+    visit("bias", self.bias);
+    visit("parametrizations.weight", self.weight);
   }
 };
 

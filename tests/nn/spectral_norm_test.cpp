@@ -110,3 +110,14 @@ TEST_CASE("SpectralNorm has one parameter and two buffers, and refuses vectors")
   CHECK_THROWS_AS(SpectralNorm(ones({3, 2}), rng, {.dim = 2}), Error);
   CHECK_THROWS_AS(SpectralNorm(ones({3, 2}), rng, {.power_iterations = 0}), Error);
 }
+
+TEST_CASE("SpectralConv2d is a convolution by the normalised weight, with a Conv2d's options") {
+  Rng rng(9);
+  const nn::SpectralConv2d layer(4, 6, {2, 3}, rng, {.stride = 2, .padding = 1, .groups = 2});
+  CHECK(nn::parameter_count(layer) == 6 * 2 * 2 * 3 + 6);
+  const Tensor x = randn({2, 4, 5, 6}, rng);
+  const Tensor expected =
+      conv2d(x, layer.weight(), layer.bias, {.stride = 2, .padding = 1, .groups = 2});
+  CHECK(test::max_difference(layer(x), expected) == 0);
+  CHECK(test::max_difference(layer.weight(), layer.weight.original) > 0.01);
+}
