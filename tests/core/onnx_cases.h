@@ -52,11 +52,19 @@ std::vector<OnnxCase> read_onnx_cases(const std::string& folder);
 
 /// From an operator's name to our ops with its attributes applied.
 using OnnxOps = std::map<std::string, std::function<Tensors(const OnnxCase&)>>;
+/// From a name to why it is not run.
+using OnnxReasons = std::map<std::string, std::string>;
 
-void add_onnx_elementwise_ops(OnnxOps& ops);
-void add_onnx_shape_ops(OnnxOps& ops);
-void add_onnx_reduce_ops(OnnxOps& ops);
-void add_onnx_norm_ops(OnnxOps& ops);
-void add_onnx_conv_ops(OnnxOps& ops);
+/// Operators that belong together, and those of their cases that cannot be run.
+struct OnnxFamily {
+  OnnxOps ops;
+  OnnxReasons not_applicable;  ///< by the name of the case
+};
+
+OnnxFamily onnx_elementwise_ops();
+OnnxFamily onnx_shape_ops();
+OnnxFamily onnx_reduce_ops();
+OnnxFamily onnx_norm_ops();
+OnnxFamily onnx_conv_ops();
 
 }  // namespace gradzoo::test

@@ -125,10 +125,12 @@ void add_losses(OnnxOps& ops) {
 
 }  // namespace
 
-void add_onnx_norm_ops(OnnxOps& ops) {
+OnnxFamily onnx_norm_ops() {
+  OnnxOps ops;
   add_norm_ops(ops);
   add_losses(ops);
   ops["Dropout"] = dropped;
+  return {ops, {}};
 }
 
 }  // namespace gradzoo::test

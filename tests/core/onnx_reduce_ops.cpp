@@ -4,6 +4,12 @@
 namespace gradzoo::test {
 namespace {
 
+// Single cases that cannot be run, and why.
+const OnnxReasons kNotApplicable = {
+    {"reduce_max_empty_set", "max of nothing is an error"},
+    {"reduce_min_empty_set", "min of nothing is an error"},
+};
+
 // A reduction's axes come as an input; none means all, or nothing to do when the case says so.
 template <class F>
 Tensors reduce(const OnnxCase& c, F f) {
@@ -89,7 +95,8 @@ Tensors running(const OnnxCase& c, double empty, F f) {
 
 }  // namespace
 
-void add_onnx_reduce_ops(OnnxOps& ops) {
+OnnxFamily onnx_reduce_ops() {
+  OnnxOps ops;
   add_plain_reductions(ops);
   add_composed_reductions(ops);
   ops["ArgMax"] = [](const OnnxCase& c) {
@@ -100,6 +107,7 @@ void add_onnx_reduce_ops(OnnxOps& ops) {
   };
   ops["CumSum"] = [](const OnnxCase& c) { return running(c, 0, cumsum); };
   ops["CumProd"] = [](const OnnxCase& c) { return running(c, 1, cumprod); };
+  return {ops, kNotApplicable};
 }
 
 }  // namespace gradzoo::test
