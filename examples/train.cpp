@@ -28,7 +28,7 @@ using namespace gradzoo::examples;
 namespace {
 
 struct Options {
-  std::string task = "reverse";
+  Task task = Task::reverse;
   std::string model = "transformer";
   models::TransformerConfig config{.d_model = 64,
                                    .num_heads = 4,
@@ -52,7 +52,7 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& o) {
-  app.add_option("--task", o.task, "what to learn: copy or reverse")->capture_default_str();
+  add_choice(app, "--task", o.task, "what to learn");
   app.add_option("--model", o.model, "architecture: transformer")->capture_default_str();
   add_number(app, "--steps", o.steps, 0, 1'000'000'000, "batches to train on");
   add_number(app, "--batch-size", o.batch_size, 1, 65536, "sequences in a batch");
@@ -101,7 +101,7 @@ struct Training {
 Training train(const models::Transformer& model, TaskStream& data, const Options& o, Rng& rng) {
   const std::vector<Tensor> parameters = nn::parameters(model);
   optim::Adam optimizer(parameters, {.lr = o.lr, .beta2 = 0.98, .eps = 1e-9});
-  Progress progress(o.task, o.steps);
+  Progress progress(nn::choice_name(o.task), o.steps);
   Training result;
   for (std::int64_t step = 1; step <= o.steps && interrupted() == 0; ++step) {
     const Batch batch = make_batch(data.next(o.batch_size));
@@ -120,29 +120,30 @@ Training train(const models::Transformer& model, TaskStream& data, const Options
   return result;
 }
 
-void print_answers(const std::vector<Pair>& pairs, const Evaluation& evaluation,
-                   std::size_t count) {
+void print_answers(const Vocabulary& vocabulary, const std::vector<Pair>& pairs,
+                   const Evaluation& evaluation, std::size_t count) {
   for (std::size_t i = 0; i < std::min(count, pairs.size()); ++i) {
     const bool right = evaluation.answers[i] == pairs[i].target;
-    fmt::print("  source  {}\n  answer  {}  {}\n", to_text(pairs[i].source),
-               to_text(evaluation.answers[i]), right ? "right" : "wrong");
+    fmt::print("  source  {}\n  answer  {}  {}\n", vocabulary.decode(pairs[i].source),
+               vocabulary.decode(evaluation.answers[i]), right ? "right" : "wrong");
   }
 }
 
 int run(const Options& o) {
   check_options(o);
   set_num_threads(static_cast<int>(o.threads));
-  const Task task = as_usage([&] { return task_named(o.task); });
+  const Vocabulary vocabulary = task_vocabulary(o.task, o.symbols);
   const std::uint64_t seed = static_cast<std::uint64_t>(o.seed);
   Rng rng(seed);
-  TaskStream training_data({task, Split::train, o.symbols, 1, o.longest, seed});
-  TaskStream held_out({task, Split::held_out, o.symbols, (o.longest + 1) / 2, o.longest, seed + 1});
+  TaskStream training_data({o.task, Split::train, o.symbols, 1, o.longest, seed});
+  TaskStream held_out(
+      {o.task, Split::held_out, o.symbols, (o.longest + 1) / 2, o.longest, seed + 1});
   models::TransformerConfig config = o.config;
-  config.source_vocab = config.target_vocab = training_data.vocab();
+  config.source_vocab = config.target_vocab = vocabulary.size();
   const models::Transformer model = as_usage([&] { return models::Transformer(config, rng); });
   if (o.load) nn::load(*o.load, model);
   if (o.save) AtomicFile(*o.save);  // cannot be written: better now than after training
-  fmt::print("{}: a Transformer with {} parameters, {} threads\n", o.task,
+  fmt::print("{}: a Transformer with {} parameters, {} threads\n", nn::choice_name(o.task),
              nn::parameter_count(model), o.threads);
   flush_output();
 
@@ -160,9 +161,9 @@ int run(const Options& o) {
       "held out, {} to {} symbols: {:.1f} % of {} sequences exactly right, {:.2f} % of tokens\n",
       (o.longest + 1) / 2, o.longest, 100 * evaluation.exact_match, pairs.size(),
       100 * evaluation.token_accuracy);
-  print_answers(pairs, evaluation, 4);
+  print_answers(vocabulary, pairs, evaluation, 4);
   if (o.json) {
-    const nlohmann::ordered_json json = {{"task", o.task},
+    const nlohmann::ordered_json json = {{"task", nn::choice_name(o.task)},
                                          {"model", o.model},
                                          {"parameters", nn::parameter_count(model)},
                                          {"steps", result.steps},

@@ -1,15 +1,16 @@
-// Task generators and batches.
+// Task generators.
 #include "examples/common/tasks.h"
 
 #include <algorithm>
 
-#include "core/create.h"
+#include "core/error.h"
 #include "models/decode.h"
 
 namespace gradzoo::examples {
 namespace {
 
-constexpr std::int64_t kFirstSymbol = models::kUnk + 1;
+constexpr std::int64_t kFirst = models::kUnk + 1;  // the first symbol, or the digit 0
+constexpr std::int64_t kPlus = kFirst + 10;
 
 // One in eight sources is held out, by a hash of its symbols (the mixer of SplitMix64 at each, so
 // that short sequences are spread as well as long ones).
@@ -24,50 +25,59 @@ Split split_of(const Ids& source) {
   return hash % 8 == 0 ? Split::held_out : Split::train;
 }
 
-// Rows of ids, padded to `width`: [rows, width].
-Tensor padded(const std::vector<Ids>& rows, std::size_t width) {
-  Ids flat(rows.size() * width, models::kPad);
-  for (std::size_t b = 0; b < rows.size(); ++b) {
-    std::copy(rows[b].begin(), rows[b].end(),
-              flat.begin() + static_cast<std::ptrdiff_t>(b * width));
-  }
-  return from_vector(flat,
-                     {static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(width)});
+bool is_number(const Ids& digits) {
+  return !digits.empty() && std::all_of(digits.begin(), digits.end(),
+                                        [](std::int64_t id) { return id >= kFirst && id < kPlus; });
 }
 
-std::size_t longest(const std::vector<Ids>& rows) {
-  std::size_t length = 0;
-  for (const Ids& row : rows) length = std::max(length, row.size());
-  return length;
+// Column by column from the right, as on paper: any number of digits fits.
+Ids sum_of(const Ids& source) {
+  const auto plus = std::find(source.begin(), source.end(), kPlus);
+  Ids a(source.begin(), plus), b(plus == source.end() ? plus : plus + 1, source.end());
+  check(is_number(a) && is_number(b), "add: a source is two numbers with a + between them");
+  std::reverse(a.begin(), a.end());
+  std::reverse(b.begin(), b.end());
+  Ids sum;
+  std::int64_t carry = 0;
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()) || carry != 0; ++i) {
+    const std::int64_t column =
+        carry + (i < a.size() ? a[i] - kFirst : 0) + (i < b.size() ? b[i] - kFirst : 0);
+    sum.push_back(kFirst + column % 10);
+    carry = column / 10;
+  }
+  return Ids(sum.rbegin(), sum.rend());
 }
 
 }  // namespace
 
-Task task_named(const std::string& name) {
-  if (name == "copy") return Task::copy;
-  if (name == "reverse") return Task::reverse;
-  fail("task: '{}' is not known; allowed: copy, reverse", name);
+Vocabulary task_vocabulary(Task task, std::int64_t num_symbols) {
+  std::vector<std::string> tokens;
+  if (task == Task::add) {
+    for (char digit = '0'; digit <= '9'; ++digit) tokens.emplace_back(1, digit);
+    tokens.emplace_back("+");
+    return Vocabulary(Level::character, tokens);
+  }
+  for (std::int64_t i = 0; i < num_symbols; ++i) {
+    tokens.push_back(i < 26 ? std::string(1, static_cast<char>('a' + i)) : fmt::format("s{}", i));
+  }
+  return Vocabulary(Level::word, tokens);
 }
 
 Ids target_of(Task task, const Ids& source) {
-  if (task == Task::copy) return source;
-  return Ids(source.rbegin(), source.rend());
-}
-
-Batch make_batch(const std::vector<Pair>& pairs) {
-  std::vector<Ids> sources, ins, outs;
-  Ids lengths;
-  for (const Pair& pair : pairs) {
-    sources.push_back(pair.source);
-    lengths.push_back(static_cast<std::int64_t>(pair.source.size()));
-    ins.push_back(pair.target);
-    ins.back().insert(ins.back().begin(), models::kBos);
-    outs.push_back(pair.target);
-    outs.back().push_back(models::kEos);
+  switch (task) {
+    case Task::copy:
+      return source;
+    case Task::reverse:
+      return Ids(source.rbegin(), source.rend());
+    case Task::sort: {
+      Ids sorted = source;
+      std::sort(sorted.begin(), sorted.end());
+      return sorted;
+    }
+    case Task::add:
+      return sum_of(source);
   }
-  return {padded(sources, longest(sources)),
-          from_vector(lengths, {static_cast<std::int64_t>(lengths.size())}),
-          padded(ins, longest(ins)), padded(outs, longest(outs))};
+  fail("target_of: no task has number {}", static_cast<int>(task));
 }
 
 TaskStream::TaskStream(const StreamOptions& options) : options_(options), rng_(options.seed) {
@@ -77,6 +87,25 @@ TaskStream::TaskStream(const StreamOptions& options) : options_(options), rng_(o
   check(options.num_symbols >= 1, "task: at least 1 symbol is needed, got {}", options.num_symbols);
 }
 
+Ids TaskStream::random_source() {
+  const auto length = [&] { return rng_.integer(options_.min_length, options_.max_length + 1); };
+  Ids source;
+  if (options_.task != Task::add) {
+    source.resize(static_cast<std::size_t>(length()));
+    for (std::int64_t& id : source) id = kFirst + rng_.integer(0, options_.num_symbols);
+    return source;
+  }
+  for (int number = 0; number < 2; ++number) {
+    if (number == 1) source.push_back(kPlus);
+    const std::int64_t digits = length();
+    // The first digit of a longer number is not 0.
+    for (std::int64_t i = 0; i < digits; ++i) {
+      source.push_back(kFirst + rng_.integer(i == 0 && digits > 1 ? 1 : 0, 10));
+    }
+  }
+  return source;
+}
+
 std::vector<Pair> TaskStream::next(std::int64_t count) {
   std::vector<Pair> pairs;
   // With few short sequences one of the splits may be empty: then this would never end.
@@ -84,31 +113,11 @@ std::vector<Pair> TaskStream::next(std::int64_t count) {
     check(tries < 1000 * (count + 1),
           "task: too few different sequences of {} to {} symbols out of {}", options_.min_length,
           options_.max_length, options_.num_symbols);
-    Ids source(
-        static_cast<std::size_t>(rng_.integer(options_.min_length, options_.max_length + 1)));
-    for (std::int64_t& id : source) id = kFirstSymbol + rng_.integer(0, options_.num_symbols);
+    const Ids source = random_source();
     if (split_of(source) != options_.split) continue;
     pairs.push_back({source, target_of(options_.task, source)});
   }
   return pairs;
-}
-
-std::int64_t TaskStream::vocab() const { return kFirstSymbol + options_.num_symbols; }
-
-std::string to_text(const Ids& ids) {
-  std::string text;
-  for (std::int64_t id : ids) {
-    const std::int64_t symbol = id - kFirstSymbol;
-    if (!text.empty()) text += ' ';
-    if (symbol < 0) {
-      text += fmt::format("<{}>", id);
-    } else if (symbol < 26) {
-      text += static_cast<char>('a' + symbol);
-    } else {
-      text += std::to_string(symbol);
-    }
-  }
-  return text;
 }
 
 }  // namespace gradzoo::examples

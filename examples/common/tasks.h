@@ -1,49 +1,39 @@
-// Small tasks a sequence-to-sequence model can learn completely, and batches of their examples.
+// Small tasks a sequence-to-sequence model can learn completely.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/random.h"
-#include "core/tensor.h"
+#include "examples/common/batch.h"
+#include "examples/common/vocabulary.h"
 
 namespace gradzoo::examples {
 
-using Ids = std::vector<std::int64_t>;
-
-/// What the target is, given the source.
-enum class Task { copy, reverse };
-
-/// "copy" or "reverse". Throws naming the known ones.
-Task task_named(const std::string& name);
-Ids target_of(Task task, const Ids& source);
-
-/// The two sides of one example, without special ids.
-struct Pair {
-  Ids source;
-  Ids target;
-};
-
-/// Pairs, padded and ready for teacher forcing.
-struct Batch {
-  Tensor source;      ///< i64 [batch, source], padded at the end
-  Tensor lengths;     ///< i64 [batch]: real tokens of each source
-  Tensor target_in;   ///< i64 [batch, target + 1]: begin symbol, target, padding
-  Tensor target_out;  ///< i64 [batch, target + 1]: target, end symbol, padding
-};
-Batch make_batch(const std::vector<Pair>& pairs);
+/// What the target is, given the source: the same symbols, in the same, the opposite or rising
+/// order; or, given two numbers as in "12+345", the digits of their sum.
+enum class Task { copy, reverse, sort, add };
+constexpr std::array<const char*, 4> choice_names(Task) {
+  return {"copy", "reverse", "sort", "add"};
+}
 
 enum class Split { train, held_out };
 
 struct StreamOptions {
   Task task = Task::reverse;
   Split split = Split::train;
-  std::int64_t num_symbols = 20;
-  std::int64_t min_length = 1;
+  std::int64_t num_symbols = 20;  ///< of copy, reverse and sort
+  std::int64_t min_length = 1;    ///< of a source; of add: digits of each number
   std::int64_t max_length = 20;
   std::uint64_t seed = 1;
 };
+
+/// The symbols of a task: a, b, … z, s26, s27, … in words, or the characters 0 to 9 and +.
+Vocabulary task_vocabulary(Task task, std::int64_t num_symbols);
+
+/// The right answer. Throws for a source that is none of the task: add needs two numbers.
+Ids target_of(Task task, const Ids& source);
 
 /// An endless stream of random examples, lengths and symbols uniform. Whether a source belongs to
 /// training or is held out is a property of the source itself (a hash of it), so no held-out
@@ -52,17 +42,17 @@ class TaskStream {
  public:
   /// Throws unless 1 <= min_length <= max_length and num_symbols >= 1.
   explicit TaskStream(const StreamOptions& options);
+  /// Throws when there are too few different sequences to find one of this split.
   std::vector<Pair> next(std::int64_t count);
 
-  /// Ids of the task's vocabulary: the special ones and the symbols.
-  std::int64_t vocab() const;
+  /// The generator: with the options, the whole state.
+  Rng& rng() { return rng_; }
 
  private:
+  Ids random_source();
+
   StreamOptions options_;
   Rng rng_;
 };
-
-/// Symbols as letters a, b, … (numbers from the 27th on), separated by blanks.
-std::string to_text(const Ids& ids);
 
 }  // namespace gradzoo::examples
