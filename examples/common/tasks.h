@@ -47,6 +47,7 @@ class TaskStream {
 
   /// The generator: with the options, the whole state.
   Rng& rng() { return rng_; }
+  const Rng& rng() const { return rng_; }
 
  private:
   Ids random_source();
