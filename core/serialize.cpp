@@ -203,4 +203,10 @@ TensorFile load_tensors(const std::string& path) {
   return file;
 }
 
+std::map<std::string, std::string> load_metadata(const std::string& path) {
+  const InputFile in(path);
+  const std::string text = read_header(path, in);
+  return parse_header(path, text, in.size() - kLengthBytes - text.size()).metadata;
+}
+
 }  // namespace gradzoo

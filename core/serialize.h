@@ -30,4 +30,7 @@ void save_tensors(const std::string& path, const TensorFile& file);
 /// path and what is wrong; nothing is allocated from a size that the file was not checked to hold.
 TensorFile load_tensors(const std::string& path);
 
+/// The metadata alone: reads the header, checks it as load_tensors does, and no tensor.
+std::map<std::string, std::string> load_metadata(const std::string& path);
+
 }  // namespace gradzoo

@@ -354,3 +354,18 @@ TEST_CASE("serialize: loading holds each number once") {
   save_tensors(directory / "f", file);
   CHECK(memory::peak_bytes() <= before + 2000000 + 300000);
 }
+
+TEST_CASE("serialize: the metadata alone, without the tensors") {
+  const TemporaryDirectory directory;
+  TensorFile file;
+  file.tensors = {{"a", zeros({1000, 250})}};
+  file.metadata = {{"note", "hello"}, {"empty", ""}};
+  save_tensors(directory / "f", file);
+  const std::size_t before = memory::live_bytes();
+  memory::reset_peak();
+  CHECK(load_metadata(directory / "f") == file.metadata);
+  CHECK(memory::peak_bytes() == before);
+  const std::string whole = read_bytes(directory / "f");
+  write_bytes(directory / "f", whole.substr(0, whole.size() - 1));
+  CHECK(contains(message_of([&] { load_metadata(directory / "f"); }), "cut short"));
+}
