@@ -99,7 +99,7 @@ struct Training {
 };
 
 Training train(const models::Transformer& model, TaskStream& data, const Options& o, Rng& rng) {
-  const std::vector<Tensor> parameters = nn::parameters(model);
+  const nn::NamedTensors parameters = nn::named_parameters(model);
   optim::Adam optimizer(parameters, {.lr = o.lr, .beta2 = 0.98, .eps = 1e-9});
   Progress progress(nn::choice_name(o.task), o.steps);
   Training result;
@@ -111,9 +111,7 @@ Training train(const models::Transformer& model, TaskStream& data, const Options
     optimizer.zero_grad();
     loss.backward();
     const double norm = optim::clip_grad_norm(parameters, o.clip_norm);
-    optimizer.options.lr =
-        o.lr * optim::cosine(step, o.steps + 1, std::min(o.warmup_steps, o.steps));
-    optimizer.step();
+    optimizer.step(optim::cosine(step, o.steps + 1, std::min(o.warmup_steps, o.steps)));
     result = {step, progress.seconds(), loss.item()};
     progress.show(step, fmt::format("loss {:.4f}, gradient {:.2f}", result.loss, norm));
   }

@@ -1,44 +1,25 @@
 // Adam and AdamW.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "core/tensor.h"
+#include "core/ops/update.h"
+#include "optim/optimizer.h"
 
 namespace gradzoo::optim {
 
-struct AdamOptions {
-  double lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 0;
-  /// false: weight_decay is L2, added to the gradient (Adam). true: the parameter shrinks by
-  /// lr * weight_decay, apart from the gradient (AdamW). The two take different paths.
-  bool decoupled = false;
+using gradzoo::AdamOptions;
+
+struct AdamRule {
+  using Options = AdamOptions;
+  static constexpr const char* kName = "Adam";
+  static void check_options(const AdamOptions& options);
+  static std::vector<StateTensor> state(const AdamOptions& options);
+  static void update(const Tensor& parameter, const Tensor& gradient,
+                     const std::vector<Tensor>& state, const AdamOptions& options,
+                     std::int64_t step, double lr_factor);
 };
 
-/// Steps of PyTorch's Adam (Kingma and Ba 2015) and AdamW (Loshchilov and Hutter 2019). Parameters
-/// without a gradient stay as they are.
-class Adam {
- public:
-  AdamOptions options;  ///< may be changed between steps, as a schedule does with lr
-
-  /// Throws for options out of range, and for a parameter that does not require a gradient.
-  explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
-
-  void step();
-  void zero_grad();
-
- private:
-  // Each parameter counts its own steps, since it may get its first gradient late.
-  struct State {
-    std::int64_t step = 0;
-    Tensor mean, variance;
-  };
-  std::vector<Tensor> parameters_;
-  std::vector<State> state_;
-};
+/// Steps of PyTorch's Adam (Kingma and Ba 2015), and with `decoupled` weight decay of its AdamW
+/// (Loshchilov and Hutter 2019).
+using Adam = Optimizer<AdamRule>;
 
 }  // namespace gradzoo::optim

@@ -1,34 +1,24 @@
 // Stochastic gradient descent.
 #pragma once
 
-#include <vector>
-
-#include "core/tensor.h"
+#include "core/ops/update.h"
+#include "optim/optimizer.h"
 
 namespace gradzoo::optim {
 
-struct SgdOptions {
-  double lr = 1e-3;
-  double momentum = 0;
-  double weight_decay = 0;  ///< L2: added to the gradient
-  bool nesterov = false;
+using gradzoo::SgdOptions;
+
+struct SgdRule {
+  using Options = SgdOptions;
+  static constexpr const char* kName = "Sgd";
+  static void check_options(const SgdOptions& options);
+  static std::vector<StateTensor> state(const SgdOptions& options);
+  static void update(const Tensor& parameter, const Tensor& gradient,
+                     const std::vector<Tensor>& state, const SgdOptions& options, std::int64_t step,
+                     double lr_factor);
 };
 
-/// Steps of PyTorch's SGD. Each parameter is updated once a step, however often it was used; those
-/// without a gradient stay as they are.
-class Sgd {
- public:
-  SgdOptions options;  ///< may be changed between steps, as a schedule does with lr
-
-  /// Throws for options out of range, and for a parameter that does not require a gradient.
-  explicit Sgd(std::vector<Tensor> parameters, const SgdOptions& options = {});
-
-  void step();
-  void zero_grad();
-
- private:
-  std::vector<Tensor> parameters_;
-  std::vector<Tensor> velocity_;  // undefined until first needed
-};
+/// Steps of PyTorch's SGD: plain, with momentum, with Nesterov's (Sutskever et al. 2013).
+using Sgd = Optimizer<SgdRule>;
 
 }  // namespace gradzoo::optim

@@ -43,8 +43,36 @@ TEST_CASE("CLP4: a gradient that is not finite is an error naming the parameter;
     CHECK_THROWS_WITH_AS(optim::clip_grad_norm(p, 1),
                          "clip_grad_norm: the gradient of parameter 1 (shape [1]) is not finite",
                          Error);
+    const optim::NamedTensors named = {{"encoder.weight", p[0]}, {"encoder.bias", p[1]}};
+    CHECK_THROWS_WITH_AS(
+        optim::clip_grad_norm(named, 1),
+        "clip_grad_norm: the gradient of parameter encoder.bias (shape [1]) is not finite", Error);
     CHECK(p[0].grad().item() == 5);
+    CHECK_FALSE(std::isfinite(optim::grad_norm(named)));
   }
+}
+
+TEST_CASE("two parameters that hold the same gradient tensor are each scaled once") {
+  std::vector<Tensor> p = {ones({1}).requires_grad_(), ones({1}).requires_grad_()};
+  const Tensor shared = full({1}, 3);
+  for (Tensor& parameter : p) parameter.set_grad(shared);
+  CHECK(optim::clip_grad_norm(p, 1) == doctest::Approx(std::sqrt(18)));
+  CHECK(p[0].grad().item() == doctest::Approx(3 / std::sqrt(18)));
+  CHECK(p[1].grad().item() == doctest::Approx(3 / std::sqrt(18)));
+  CHECK(shared.item() == 3);
+}
+
+TEST_CASE("clip_grad_value: each number by itself; infinities become the bound, a NaN is refused") {
+  const auto p = with_gradients({0.5, -3, HUGE_VAL});
+  optim::clip_grad_value(p, 2);
+  CHECK(p[0].grad().item() == 0.5);
+  CHECK(p[1].grad().item() == -2);
+  CHECK(p[2].grad().item() == 2);
+  const auto q = with_gradients({5, std::nan("")});
+  CHECK_THROWS_WITH_AS(optim::clip_grad_value(q, 1),
+                       "clip_grad_value: the gradient of parameter 1 (shape [1]) has a NaN", Error);
+  CHECK(q[0].grad().item() == 5);
+  CHECK_THROWS_AS(optim::clip_grad_value(p, 0), Error);
 }
 
 TEST_CASE(

@@ -95,35 +95,6 @@ def transformer_layers():
                {"mask": causal, "memory_mask": visible[:, None, None, :]})
 
 
-def optimizers():
-    """20 steps of two parameters along the same gradients: params.N.STEP, with 0 the start."""
-    cases = {
-        "sgd": lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=0.01),
-        "sgd_momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
-        "sgd_nesterov": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.8, nesterov=True,
-                                                  weight_decay=0.02),
-        "adam": lambda p: torch.optim.Adam(p, lr=0.05, betas=(0.8, 0.95), weight_decay=0.1),
-        "adamw": lambda p: torch.optim.AdamW(p, lr=0.05, weight_decay=0.1, eps=1e-6),
-    }
-    start = [torch.randn(3, 4), torch.randn(5)]
-    gradients = [[torch.randn_like(p) for p in start] for _ in range(20)]
-    tensors = {}
-    for i, p in enumerate(start):
-        tensors[f"start.{i}"] = p
-        for step in range(20):
-            tensors[f"gradients.{i}.{step}"] = gradients[step][i]
-    for name, make in cases.items():
-        parameters = [p.clone().requires_grad_() for p in start]
-        optimizer = make(parameters)
-        for step in range(20):
-            for p, g in zip(parameters, gradients[step]):
-                p.grad = g.clone()
-            optimizer.step()
-            for i, p in enumerate(parameters):
-                tensors[f"{name}.{i}.{step}"] = p.detach().clone()
-    save("optimizers", tensors)
-
-
 def functions():
     logits = torch.randn(2, 3, 5, requires_grad=True)
     targets = torch.tensor([[0, 4, -7], [2, -7, 1]])
@@ -156,5 +127,4 @@ if __name__ == "__main__":
     layers()
     attention()
     transformer_layers()
-    optimizers()
     functions()

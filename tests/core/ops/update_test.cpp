@@ -37,20 +37,22 @@ std::vector<double> as_doubles(const Tensor& x) {
 }
 
 template <class T>
-void check_sgd(std::int64_t n, const SgdStep& rule) {
+void check_sgd(std::int64_t n, const SgdOptions& rule) {
   Rng rng(1);
   const Tensor p = randn({n}, rng, dtype_of<T>), v = zeros({n}, dtype_of<T>);
   std::vector<double> p_expected = as_doubles(p), v_expected(p_expected.size(), 0.0);
   for (int step = 0; step < 3; ++step) {
     const Tensor g = randn({n}, rng, dtype_of<T>);
     const std::vector<double> gradient = as_doubles(g);
-    sgd_update(p, step == 1 ? strided(g) : g, rule.momentum == 0 ? Tensor() : v, rule);
+    sgd_update(p, step == 1 ? strided(g) : g, rule.momentum == 0 ? Tensor() : v, rule, step + 1,
+               0.5);
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       const double with_decay = gradient[i] + rule.weight_decay * p_expected[i];
-      v_expected[i] = rule.momentum * v_expected[i] + with_decay;
+      const double fresh = step == 0 ? 1 : 1 - rule.dampening;
+      v_expected[i] = rule.momentum * v_expected[i] + fresh * with_decay;
       const double direction =
           rule.nesterov ? with_decay + rule.momentum * v_expected[i] : v_expected[i];
-      p_expected[i] -= rule.lr * direction;
+      p_expected[i] -= 0.5 * rule.lr * direction;
     }
   }
   check_close<T>(p, p_expected);
@@ -58,22 +60,22 @@ void check_sgd(std::int64_t n, const SgdStep& rule) {
 }
 
 template <class T>
-void check_adam(std::int64_t n, AdamStep rule) {
+void check_adam(std::int64_t n, const AdamOptions& rule) {
   Rng rng(2);
   const DType dtype = dtype_of<T>;
+  const double lr = 0.5 * rule.lr;
   const Tensor p = randn({n}, rng, dtype), m = zeros({n}, dtype), v = zeros({n}, dtype);
   std::vector<double> p_expected = as_doubles(p);
   std::vector<double> m_expected(p_expected.size(), 0.0), v_expected(p_expected.size(), 0.0);
   for (int step = 1; step <= 3; ++step) {
     const Tensor g = randn({n}, rng, dtype);
     const std::vector<double> gradient = as_doubles(g);
-    rule.step = step;
-    adam_update(p, step == 2 ? strided(g) : g, m, v, rule);
+    adam_update(p, step == 2 ? strided(g) : g, m, v, rule, step, 0.5);
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       double& x = p_expected[i];
       double d = gradient[i];
       if (rule.decoupled) {
-        x -= rule.lr * rule.weight_decay * x;
+        x -= lr * rule.weight_decay * x;
       } else {
         d += rule.weight_decay * x;
       }
@@ -81,7 +83,7 @@ void check_adam(std::int64_t n, AdamStep rule) {
       v_expected[i] = rule.beta2 * v_expected[i] + (1 - rule.beta2) * d * d;
       const double mean = m_expected[i] / (1 - std::pow(rule.beta1, step));
       const double variance = v_expected[i] / (1 - std::pow(rule.beta2, step));
-      x -= rule.lr * mean / (std::sqrt(variance) + rule.eps);
+      x -= lr * mean / (std::sqrt(variance) + rule.eps);
     }
   }
   check_close<T>(p, p_expected);
@@ -89,12 +91,63 @@ void check_adam(std::int64_t n, AdamStep rule) {
   check_close<T>(v, v_expected);
 }
 
+template <class T>
+void check_rmsprop(std::int64_t n, const RmsPropOptions& rule) {
+  Rng rng(3);
+  const DType dtype = dtype_of<T>;
+  const Tensor p = randn({n}, rng, dtype), s = zeros({n}, dtype);
+  const Tensor m = rule.centered ? zeros({n}, dtype) : Tensor();
+  const Tensor v = rule.momentum != 0 ? zeros({n}, dtype) : Tensor();
+  std::vector<double> p_expected = as_doubles(p);
+  std::vector<double> s_expected(p_expected.size(), 0.0), m_expected = s_expected,
+                                                          v_expected = s_expected;
+  for (int step = 1; step <= 3; ++step) {
+    const Tensor g = randn({n}, rng, dtype);
+    const std::vector<double> gradient = as_doubles(g);
+    rmsprop_update(p, step == 2 ? strided(g) : g, s, m, v, rule, 0.5);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const double d = gradient[i] + rule.weight_decay * p_expected[i];
+      s_expected[i] = rule.alpha * s_expected[i] + (1 - rule.alpha) * d * d;
+      m_expected[i] = rule.alpha * m_expected[i] + (1 - rule.alpha) * d;
+      const double mean = rule.centered ? m_expected[i] : 0;
+      v_expected[i] =
+          rule.momentum * v_expected[i] + d / (std::sqrt(s_expected[i] - mean * mean) + rule.eps);
+      p_expected[i] -= 0.5 * rule.lr * v_expected[i];
+    }
+  }
+  check_close<T>(p, p_expected);
+  check_close<T>(s, s_expected);
+  if (rule.centered) check_close<T>(m, m_expected);
+  if (rule.momentum != 0) check_close<T>(v, v_expected);
+}
+
+template <class T>
+void check_adagrad(std::int64_t n, const AdagradOptions& rule) {
+  Rng rng(4);
+  const DType dtype = dtype_of<T>;
+  const Tensor p = randn({n}, rng, dtype), s = full({n}, rule.initial_accumulator, dtype);
+  std::vector<double> p_expected = as_doubles(p), s_expected = as_doubles(s);
+  for (int step = 1; step <= 3; ++step) {
+    const Tensor g = randn({n}, rng, dtype);
+    const std::vector<double> gradient = as_doubles(g);
+    adagrad_update(p, step == 2 ? strided(g) : g, s, rule, step, 0.5);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const double d = gradient[i] + rule.weight_decay * p_expected[i];
+      s_expected[i] += d * d;
+      p_expected[i] -= 0.5 * rule.lr / (1 + (step - 1) * rule.lr_decay) * d /
+                       (std::sqrt(s_expected[i]) + rule.eps);
+    }
+  }
+  check_close<T>(p, p_expected);
+  check_close<T>(s, s_expected);
+}
+
 TEST_CASE("sgd_update: plain, decay, momentum, Nesterov") {
   for (const std::int64_t n : kSizes) {
-    for (const SgdStep& rule :
-         {SgdStep{.lr = 0.1}, SgdStep{.lr = 0.1, .weight_decay = 0.3},
-          SgdStep{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.3},
-          SgdStep{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.3, .nesterov = true}}) {
+    for (const SgdOptions& rule :
+         {SgdOptions{.lr = 0.1}, SgdOptions{.lr = 0.1, .weight_decay = 0.3},
+          SgdOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.2, .weight_decay = 0.3},
+          SgdOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.3, .nesterov = true}}) {
       CAPTURE(n);
       CAPTURE(rule.momentum);
       check_sgd<float>(n, rule);
@@ -105,9 +158,10 @@ TEST_CASE("sgd_update: plain, decay, momentum, Nesterov") {
 
 TEST_CASE("adam_update: Adam, with decay in the gradient, and AdamW") {
   for (const std::int64_t n : kSizes) {
-    for (const AdamStep& rule : {AdamStep{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3},
-                                 AdamStep{.lr = 0.1, .weight_decay = 0.3},
-                                 AdamStep{.lr = 0.1, .weight_decay = 0.3, .decoupled = true}}) {
+    for (const AdamOptions& rule :
+         {AdamOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3},
+          AdamOptions{.lr = 0.1, .weight_decay = 0.3},
+          AdamOptions{.lr = 0.1, .weight_decay = 0.3, .decoupled = true}}) {
       CAPTURE(n);
       CAPTURE(rule.decoupled);
       check_adam<float>(n, rule);
@@ -116,9 +170,52 @@ TEST_CASE("adam_update: Adam, with decay in the gradient, and AdamW") {
   }
 }
 
+TEST_CASE("rmsprop_update: plain, with decay, centered, with momentum, both") {
+  for (const std::int64_t n : kSizes) {
+    for (const double momentum : {0.0, 0.9}) {
+      for (const bool centered : {false, true}) {
+        CAPTURE(n);
+        CAPTURE(momentum);
+        CAPTURE(centered);
+        const RmsPropOptions rule{.lr = 0.1,
+                                  .alpha = 0.8,
+                                  .eps = 0.1,
+                                  .momentum = momentum,
+                                  .weight_decay = 0.3,
+                                  .centered = centered};
+        check_rmsprop<float>(n, rule);
+        check_rmsprop<double>(n, rule);
+      }
+    }
+  }
+}
+
+TEST_CASE("adagrad_update: with decays of lr and weight, from a sum that is not 0") {
+  for (const std::int64_t n : kSizes) {
+    const AdagradOptions rule{
+        .lr = 0.1, .lr_decay = 0.5, .initial_accumulator = 0.2, .eps = 0.1, .weight_decay = 0.3};
+    check_adagrad<float>(n, rule);
+    check_adagrad<double>(n, rule);
+  }
+}
+
+TEST_CASE("average_update: decay * average + (1 - decay) * value") {
+  for (const std::int64_t n : kSizes) {
+    Rng rng(5);
+    const Tensor a = randn({n}, rng, DType::f64), x = randn({n}, rng, DType::f64);
+    const std::vector<double> value = as_doubles(x);
+    std::vector<double> expected = as_doubles(a);
+    for (std::size_t i = 0; i < value.size(); ++i) expected[i] = 0.9 * expected[i] + 0.1 * value[i];
+    average_update(a, strided(x), 0.9);
+    check_close<double>(a, expected);
+  }
+  CHECK_THROWS_WITH_AS(average_update(ones({2}), ones({3}), 0.9),
+                       "average_update: the value is f32 [3], the average f32 [2]", Error);
+}
+
 TEST_CASE("adam_update: a gradient of 0 moves nothing") {
   const Tensor p = ones({4}), m = zeros({4}), v = zeros({4});
-  adam_update(p, zeros({4}), m, v, {.step = 1, .lr = 0.1});
+  adam_update(p, zeros({4}), m, v, {.lr = 0.1});
   CHECK(p.to_vector<float>() == std::vector<float>(4, 1.0F));
 }
 
@@ -151,8 +248,14 @@ TEST_CASE("update: what does not fit is an error and changes nothing") {
   CHECK_THROWS_WITH_AS(sgd_update(p, good, {}, {.lr = 1, .momentum = 0.9}), contains("velocity"),
                        Error);
   CHECK_THROWS_WITH_AS(adam_update(p, good, short_one, good, {.lr = 1}), contains("state"), Error);
-  CHECK_THROWS_WITH_AS(adam_update(p, good, good, good, {.step = 0, .lr = 1}), contains("got 0"),
+  CHECK_THROWS_WITH_AS(adam_update(p, good, good, good, {.lr = 1}, 0), contains("got 0"), Error);
+  CHECK_THROWS_WITH_AS(adam_update(p, good, {}, good, {}), contains("mean"), Error);
+  CHECK_THROWS_WITH_AS(rmsprop_update(p, good, {}, {}, {}, {}), contains("square"), Error);
+  CHECK_THROWS_WITH_AS(rmsprop_update(p, good, good, {}, {}, {.centered = true}), contains("mean"),
                        Error);
+  CHECK_THROWS_WITH_AS(rmsprop_update(p, good, good, {}, {}, {.momentum = 0.9}),
+                       contains("velocity"), Error);
+  CHECK_THROWS_WITH_AS(adagrad_update(p, good, {}, {}), contains("sum"), Error);
   CHECK_THROWS_WITH_AS(sgd_update(strided(p), good, {}, {.lr = 1}), contains("contiguous"), Error);
   Tensor x = ones({3});
   x.requires_grad_();
