@@ -5,6 +5,7 @@
 
 #include "core/ops/binary.h"
 #include "core/ops/dropout.h"
+#include "core/ops/index.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
 #include "nn/init.h"
@@ -86,6 +87,21 @@ Tensor Transformer::decode(const Tensor& target, const TransformerMemory& memory
 Tensor Transformer::operator()(const Tensor& source, const Tensor& lengths,
                                const Tensor& target) const {
   return decode(target, encode(source, lengths));
+}
+
+void TransformerState::select(const Tensor& rows) {
+  memory = {index_select(memory.states, 0, rows), index_select(memory.mask, 0, rows)};
+  if (tokens.defined()) tokens = index_select(tokens, 0, rows);
+}
+
+TransformerState Transformer::start(const Tensor& source, const Tensor& lengths) const {
+  return {encode(source, lengths), Tensor()};
+}
+
+Tensor Transformer::decode_step(const Tensor& tokens, TransformerState& state) const {
+  const Tensor last = unsqueeze(tokens, 1);  // [rows, 1]
+  state.tokens = state.tokens.defined() ? concat({state.tokens, last}, 1) : last;
+  return select(decode(state.tokens, state.memory), 1, -1);  // [rows, vocab]
 }
 
 }  // namespace gradzoo::models

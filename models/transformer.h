@@ -47,6 +47,15 @@ struct TransformerMemory {
   Tensor mask;    ///< boolean [batch, 1, 1, source]: true at real tokens
 };
 
+/// What a decoder remembers of its rows: the memory, and the tokens so far.
+struct TransformerState {
+  TransformerMemory memory;
+  Tensor tokens;  ///< i64 [rows, time]; undefined before the first step
+
+  /// Row i becomes what row rows[i] was.
+  void select(const Tensor& rows);
+};
+
 struct Transformer {
   TransformerConfig config;
   nn::Embedding source_embedding, target_embedding;
@@ -68,6 +77,10 @@ struct Transformer {
 
   /// decode(encode()): teacher forcing, `target` starting with the begin symbol.
   Tensor operator()(const Tensor& source, const Tensor& lengths, const Tensor& target) const;
+
+  /// Decoding step by step, for Decoder: logits [rows, target_vocab] after `tokens` i64 [rows].
+  TransformerState start(const Tensor& source, const Tensor& lengths) const;
+  Tensor decode_step(const Tensor& tokens, TransformerState& state) const;
 
   static void fields(auto& self, auto&& visit) {
     visit("source_embedding", self.source_embedding);

@@ -2,6 +2,7 @@
 #include "examples/common/evaluate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/decode.h"
 
@@ -17,8 +18,10 @@ Evaluation evaluate(const models::Transformer& model, const std::vector<Pair>& p
                                  pairs.begin() + static_cast<std::ptrdiff_t>(to));
     const Batch batch = make_batch(part);
     // One more than the longest target: a model that does not stop is wrong, not endless.
-    for (Ids& answer :
-         models::greedy(model, batch.source, batch.lengths, batch.target_out.size(1))) {
+    models::Decoder decoder(model, batch.source, batch.lengths);
+    for (models::Hypothesis& hypothesis :
+         models::greedy(std::move(decoder), {.max_length = batch.target_out.size(1)})) {
+      Ids& answer = hypothesis.tokens;
       const Ids& target = pairs[result.answers.size()].target;
       exact += answer == target ? 1 : 0;
       const std::size_t common = std::min(answer.size(), target.size());

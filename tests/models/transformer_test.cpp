@@ -98,9 +98,9 @@ TEST_CASE("a batch is learned by heart, and then decoded") {
     adam.step();
   }
   CHECK(loss_of(model).item() < 1e-2);
-  const auto answers = models::greedy(model, kSource, kLengths, 6);
-  CHECK(answers[0] == std::vector<std::int64_t>{4, 5, 3});
-  CHECK(answers[1] == std::vector<std::int64_t>{5});
+  const auto answers = models::greedy(models::Decoder(model, kSource, kLengths));
+  CHECK(answers[0].tokens == std::vector<std::int64_t>{4, 5, 3});
+  CHECK(answers[1].tokens == std::vector<std::int64_t>{5});
 }
 
 TEST_CASE("the number of parameters is the paper's arithmetic") {
