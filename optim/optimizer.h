@@ -94,8 +94,6 @@ Optimizer<Rule>::Optimizer(const std::vector<Group>& groups) {
     parameters.push_back(group.parameters);
   }
   for (Parameter& parameter : unique_parameters(Rule::kName, parameters)) {
-    check(parameter.tensor.is_contiguous(), "{}: parameter {} is not contiguous", Rule::kName,
-          parameter.name);
     Item item{parameter, make_count(), {}};
     for (const StateTensor& kept : Rule::state(options_[parameter.group])) {
       item.state.push_back(kept.needed ? full_like(parameter.tensor.detach(), kept.start)

@@ -21,6 +21,7 @@ std::vector<Parameter> unique_parameters(const char* user, const std::vector<Par
       ++number;
       check(tensor.requires_grad() && tensor.is_leaf(),
             "{}: parameter {} is not a leaf that requires a gradient", user, name);
+      check(tensor.is_contiguous(), "{}: parameter {} is not contiguous", user, name);
       const auto [seen, is_new] = group_of.emplace(tensor.impl_ptr().get(), group);
       check(seen->second == group, "{}: parameter {} is in groups {} and {}", user, name,
             seen->second, group);

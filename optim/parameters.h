@@ -35,8 +35,8 @@ struct Parameter {
 };
 
 /// The parameters of all groups, each once: a tied weight is updated, counted and saved once, under
-/// the first of its names. Throws, naming `user` and parameter, for a tensor that is not a leaf
-/// that requires a gradient, for one in two groups, and for two of the same name.
+/// the first of its names. Throws, naming `user` and parameter, for a tensor that is not a
+/// contiguous leaf that requires a gradient, for one in two groups, and for two of the same name.
 std::vector<Parameter> unique_parameters(const char* user, const std::vector<Parameters>& groups);
 
 }  // namespace gradzoo::optim

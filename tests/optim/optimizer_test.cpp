@@ -176,9 +176,3 @@ TEST_CASE("a gradient with a history is followed like its numbers, and nothing i
   CHECK(p.at({1}) == doctest::Approx(1.4));
   CHECK(p.is_leaf());
 }
-
-TEST_CASE("a parameter that is not contiguous is refused by name") {
-  const Tensor p = transpose(ones({2, 3}), 0, 1).requires_grad_();
-  CHECK_THROWS_WITH_AS(Sgd(optim::NamedTensors{{"w", p}}), "Sgd: parameter w is not contiguous",
-                       Error);
-}

@@ -39,6 +39,9 @@ TEST_CASE("what cannot be trained, or not told apart, is refused") {
                        "Adam: parameter 1 is not a leaf that requires a gradient", Error);
   CHECK_THROWS_AS(unique_parameters("Adam", {{a * 2.0}}), Error);
   CHECK_THROWS_AS(unique_parameters("Adam", {{Tensor()}}), Error);
+  const optim::NamedTensors strided = {{"w", transpose(ones({2, 3}), 0, 1).requires_grad_()}};
+  CHECK_THROWS_WITH_AS(unique_parameters("Ema", {strided}), "Ema: parameter w is not contiguous",
+                       Error);
   const optim::NamedTensors first = {{"w", a}}, second = {{"v", leaf()}, {"u", a}};
   CHECK_THROWS_WITH_AS(unique_parameters("Adam", {first, second}),
                        "Adam: parameter u is in groups 0 and 1", Error);
