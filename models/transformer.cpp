@@ -70,8 +70,7 @@ Transformer::Transformer(const TransformerConfig& given, Rng& rng) : config(give
 TransformerMemory Transformer::encode(const Tensor& source, const Tensor& lengths) const {
   const Scope scope("Encoder");
   Tensor x = embed(source_embedding, positions, config.dropout, source);  // [b, s, d]
-  const Tensor real = nn::padding_mask(lengths, source.size(1));          // [b, s]
-  const Tensor mask = reshape(real, {source.size(0), 1, 1, source.size(1)});
+  const Tensor mask = nn::padding_mask(lengths, source.size(1));          // [b, 1, s]
   for (const auto& layer : encoder_layers) x = layer(x, mask);
   return {encoder_norm ? (*encoder_norm)(x) : x, mask};
 }

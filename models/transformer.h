@@ -44,7 +44,7 @@ struct TransformerConfig {
 /// The encoder's view of a batch of sources: what the decoder attends to.
 struct TransformerMemory {
   Tensor states;  ///< [batch, source, d_model]
-  Tensor mask;    ///< boolean [batch, 1, 1, source]: true at real tokens
+  Tensor mask;    ///< boolean [batch, 1, source]: true at real tokens
 };
 
 /// What a decoder remembers of its rows: the memory, and the tokens so far.

@@ -37,9 +37,30 @@ Attended attend(const Tensor& scores, const Tensor& values, const Tensor& mask,
         "attend: scores must be [batch, queries, keys] or [batch, keys] and values [batch, keys, "
         "d_v], got {} and {}",
         scores.shape(), values.shape());
+  if (one_query) {
+    const Attended row = attend(unsqueeze(scores, -2), values, mask, normalizer);
+    return {squeeze(row.context, -2), squeeze(row.weights, -2)};
+  }
   const Tensor weights = normalized(scores, mask, normalizer);
-  if (!one_query) return {matmul(weights, values), weights};
-  return {squeeze(matmul(unsqueeze(weights, -2), values), -2), weights};
+  return {matmul(weights, values), weights};
+}
+
+Tensor weighted_sum(const Tensor& weights, const Tensor& values) {
+  return unshare_heads(matmul(share_heads(weights, values), values), weights);
+}
+
+Tensor share_heads(const Tensor& x, const Tensor& keys) {
+  if (x.dim() != 4 || keys.dim() != 4 || x.size(1) == keys.size(1)) return x;
+  const std::int64_t heads = x.size(1), shared = keys.size(1);
+  check(shared >= 1 && heads % shared == 0,
+        "attention: the heads of keys and values must divide those of the queries, got {} and {}",
+        shared, heads);
+  return reshape(x, {x.size(0), shared, heads / shared * x.size(2), x.size(3)});
+}
+
+Tensor unshare_heads(const Tensor& x, const Tensor& like) {
+  if (x.dim() != 4 || x.size(1) == like.size(1)) return x;
+  return reshape(x, {like.size(0), like.size(1), like.size(2), x.size(3)});
 }
 
 }  // namespace gradzoo::nn

@@ -50,6 +50,11 @@ PastStates extended(const PastStates& past, const Tensor& state, const Tensor& k
   return next;
 }
 
+// [batch, past] as a mask of one query: [batch, 1, past].
+Tensor as_mask(const Tensor& visible) {
+  return visible.defined() ? unsqueeze(visible, 1) : visible;
+}
+
 // The step, with zeros where sequences have ended.
 AttentiveStep finished(const Tensor& output, const Tensor& weights, const PastStates& past,
                        const Tensor& inside) {
@@ -69,7 +74,7 @@ AttentiveOutput run(const char* name, const Layer& layer, const Tensor& x, const
   if (lengths.defined()) {
     check(lengths.shape() == Shape{batch}, "{}: lengths must be [batch], got {} for batch {}", name,
           lengths.shape(), batch);
-    inside = padding_mask(lengths, time);
+    inside = squeeze(padding_mask(lengths, time), 1);
     inputs = masked_fill(x, unsqueeze(logical_not(inside), 2), 0);
   }
   if (time == 0) {
@@ -102,7 +107,7 @@ AttentiveStep AttentiveRNN::step(const Tensor& x, const PastStates& given,
                                  const Tensor& inside) const {
   const PastStates past = begun("AttentiveRNN", given, cell, cell.hidden_size(), x);
   const auto [context, weights] =
-      attend(attention_scores(score, past.latest, past.states), past.states, past.visible);
+      attend(attention_scores(score, past.latest, past.states), past.states, as_mask(past.visible));
   const Tensor h = cell(x, context);
   return finished(h, weights, extended(past, h, {}, h, inside), inside);
 }
@@ -121,7 +126,7 @@ AttentiveStep LSTMN::step(const Tensor& x, const PastStates& given, const Tensor
   if (!past.keys.defined()) past.keys = score.key_proj(slice(past.states, 2, 0, hidden));
   const Tensor query = score.query_proj(concat({x, past.latest}, 1));
   const Tensor scores = matmul(tanh(unsqueeze(query, 1) + past.keys), score.v);  // [batch, past]
-  const auto [mixed, weights] = attend(scores, past.states, past.visible);
+  const auto [mixed, weights] = attend(scores, past.states, as_mask(past.visible));
   const LstmState summary{slice(mixed, 1, 0, hidden), slice(mixed, 1, hidden)};
   const LstmState next = cell(x, summary);
   return finished(

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include "core/create.h"
 #include "core/ops/binary.h"
@@ -15,28 +13,48 @@ namespace gradzoo::nn {
 
 namespace {
 
-// "[batch, queries, keys]": the last `count` names of the axes of scores with `rank` axes.
-std::string axis_names(int count, int rank) {
-  if (rank < 2 || rank > 4 || count > rank) return "";
-  std::vector<std::string> names{"batch", "heads", "queries", "keys"};
-  if (rank < 4) names.erase(names.begin() + 1);
-  if (rank < 3) names.erase(names.begin() + 1);
-  std::string text = "[";
-  for (auto i = static_cast<std::size_t>(rank - count); i < names.size(); ++i) {
-    text += names[i] + (i + 1 < names.size() ? ", " : "");
+// What the axes of a mask or of scores are, by their number.
+const char* axis_names(int rank) {
+  switch (rank) {
+    case 2:
+      return "[queries, keys] ";
+    case 3:
+      return "[batch, queries, keys] ";
+    case 4:
+      return "[batch, heads, queries, keys] ";
+    default:
+      return "";
   }
-  return text + "] ";
 }
 
-// Aligned at the last axis, each extent of the mask is that of the scores, or 1.
-bool broadcasts(const Shape& mask, const Shape& scores) {
-  if (mask.rank() > scores.rank()) return false;
+// True when the i-th axis from the back holds for every row of what the mask stands for. A mask
+// without a batch axis is as large as that: [1, keys] would be a batch of 1.
+bool stretches(const Shape& mask, int i) { return mask.rank() > 2 && mask[mask.rank() - i] == 1; }
+
+bool covers(const Shape& mask, const Shape& scores) {
+  if (mask.rank() < 2 || mask.rank() > scores.rank()) return false;
   for (int i = 1; i <= mask.rank(); ++i) {
-    const std::int64_t extent = mask[mask.rank() - i];
-    if (extent != 1 && extent != scores[scores.rank() - i]) return false;
+    const bool equal = mask[mask.rank() - i] == scores[scores.rank() - i];
+    if (!equal && !stretches(mask, i)) return false;
   }
   return true;
 }
+
+bool cover_each_other(const Shape& a, const Shape& b) {
+  if (a.rank() < 2 || b.rank() < 2) return false;
+  for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
+    const bool equal = a[a.rank() - i] == b[b.rank() - i];
+    if (!equal && !stretches(a, i) && !stretches(b, i)) return false;
+  }
+  return true;
+}
+
+// A mask [batch, queries, keys] beside something with heads holds for all of them.
+Tensor with_heads(const Tensor& mask, int rank) {
+  return mask.dim() == 3 && rank == 4 ? unsqueeze(mask, 1) : mask;
+}
+
+bool is_boolean(const Tensor& mask) { return mask.dtype() == DType::boolean; }
 
 }  // namespace
 
@@ -46,7 +64,8 @@ Tensor padding_mask(const Tensor& lengths, std::int64_t max_len) {
     check(length >= 0 && length <= max_len, "padding_mask: length {} is not in [0, {}]", length,
           max_len);
   }
-  return lt(arange(static_cast<double>(max_len), DType::i64), unsqueeze(lengths, 1));
+  const Tensor places = arange(static_cast<double>(max_len), DType::i64);
+  return lt(places, reshape(lengths, {lengths.size(0), 1, 1}));
 }
 
 Tensor causal_mask(std::int64_t queries, std::int64_t keys) {
@@ -55,36 +74,47 @@ Tensor causal_mask(std::int64_t queries, std::int64_t keys) {
 
 Tensor causal_mask(std::int64_t n) { return causal_mask(n, n); }
 
-Tensor window_mask(std::int64_t n, std::int64_t w) {
+Tensor window_mask(std::int64_t queries, std::int64_t keys, std::int64_t w) {
   check(w >= 0, "window_mask: w, the neighbours on each side, must not be negative, got {}", w);
-  const std::int64_t reach = std::min(w, n);  // more changes nothing, and might overflow
-  return triu(tril(full({n, n}, 1, DType::boolean), reach), -reach);
+  const std::int64_t reach = std::min(w, queries + keys);  // more changes nothing, might overflow
+  const std::int64_t first = keys - queries;               // the place of the first query
+  return triu(tril(full({queries, keys}, 1, DType::boolean), first + reach), first - reach);
 }
 
-void check_mask(const char* op, const Tensor& mask, const Tensor& scores) {
-  check(mask.dtype() == DType::boolean || mask.dtype() == scores.dtype(),
+Tensor window_mask(std::int64_t n, std::int64_t w) { return window_mask(n, n, w); }
+
+Tensor operator&(const Tensor& one, const Tensor& other) {
+  if (!one.defined()) return other;
+  if (!other.defined()) return one;
+  const Tensor a = with_heads(one, other.dim()), b = with_heads(other, one.dim());
+  check(cover_each_other(a.shape(), b.shape()),
+        "masks: they do not fit each other, got {}{} and {}{}", axis_names(one.dim()), one.shape(),
+        axis_names(other.dim()), other.shape());
+  check((is_boolean(a) || is_floating(a.dtype())) && (is_boolean(b) || is_floating(b.dtype())),
+        "masks: a mask must be boolean or float, got {} and {}", a.dtype(), b.dtype());
+  if (is_boolean(a) && is_boolean(b)) return logical_and(a, b);
+  if (!is_boolean(a) && !is_boolean(b)) return a + b;
+  const Tensor& added = is_boolean(a) ? b : a;
+  return where(is_boolean(a) ? a : b, added, scalar(-INFINITY, added.dtype()));
+}
+
+Tensor fit_mask(const char* op, const Tensor& mask, const Tensor& scores) {
+  check(is_boolean(mask) || mask.dtype() == scores.dtype(),
         "{}: the mask must be boolean (true = may attend) or {} as the scores (added to them), got "
         "{} of shape {}",
         op, scores.dtype(), mask.dtype(), mask.shape());
-  if (broadcasts(mask.shape(), scores.shape())) return;
-  check(false, "{}: the mask does not fit the scores, got mask {}{} and scores {}{}", op,
-        axis_names(mask.dim(), scores.dim()), mask.shape(), axis_names(scores.dim(), scores.dim()),
-        scores.shape());
+  const bool no_heads = mask.dim() == 4 && scores.dim() == 3 && mask.size(1) == 1;
+  const Tensor fitted = no_heads ? squeeze(mask, 1) : with_heads(mask, scores.dim());
+  const bool same_axes = fitted.dim() == 2 || fitted.dim() == scores.dim();
+  check(same_axes && covers(fitted.shape(), scores.shape()),
+        "{}: the mask does not fit the scores, got mask {}{} and scores {}{}", op,
+        axis_names(mask.dim()), mask.shape(), axis_names(scores.dim()), scores.shape());
+  return fitted;
 }
 
-Tensor combine_masks(const Tensor& a, const Tensor& b) {
-  if (!a.defined()) return b;
-  if (!b.defined()) return a;
-  const bool a_selects = a.dtype() == DType::boolean, b_selects = b.dtype() == DType::boolean;
-  if (a_selects && b_selects) return logical_and(a, b);
-  if (!a_selects && !b_selects) return a + b;
-  const Tensor& added = a_selects ? b : a;
-  return where(a_selects ? a : b, added, scalar(-INFINITY, added.dtype()));
-}
-
-Masked apply_mask(const char* op, const Tensor& scores, const Tensor& mask) {
-  check_mask(op, mask, scores);
-  if (mask.dtype() == DType::boolean) return {scores, mask};
+Masked apply_mask(const char* op, const Tensor& scores, const Tensor& given) {
+  const Tensor mask = fit_mask(op, given, scores);
+  if (is_boolean(mask)) return {scores, mask};
   // Selecting, besides adding, keeps a NaN or an infinity out where the mask is -inf.
   return {scores + mask, ne(mask, -INFINITY)};
 }

@@ -13,6 +13,7 @@
 #include "core/ops/matmul.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
+#include "nn/dot_product.h"
 #include "nn/init.h"
 #include "nn/mask.h"
 
@@ -74,12 +75,17 @@ Tensor RelativePositions::context(const Tensor& weights) const {
 
 Tensor RelativePositions::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
                                      const Tensor& mask, double dropout) const {
+  return with_weights(q, k, v, mask, dropout).context;
+}
+
+Attended RelativePositions::with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                         const Tensor& mask, double dropout) const {
   const Scope scope("RelativePositions");
-  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor scores_of_pairs = matmul(q * scale, transpose(k)) + scores(q, k.size(-2));
-  const Tensor weights = gradzoo::dropout(attention_weights(scores_of_pairs, mask), dropout);
-  const Tensor out = matmul(weights, v);  // [..., q, d]
-  return value_weight.defined() ? out + context(weights) : out;
+  const Tensor pairs = scaled_dot_product_scores(q, k) + scores(q, k.size(-2));
+  const Tensor weights = attention_weights(pairs, mask);
+  const Tensor kept = gradzoo::dropout(weights, dropout);
+  const Tensor out = weighted_sum(kept, v);  // [..., q, d]
+  return {value_weight.defined() ? out + context(kept) : out, weights};
 }
 
 }  // namespace gradzoo::nn

@@ -6,6 +6,7 @@
 
 #include "core/random.h"
 #include "core/tensor.h"
+#include "nn/attend.h"
 
 namespace gradzoo::nn {
 
@@ -27,14 +28,18 @@ struct RelativePositions {
                     const RelativePositionsOptions& options = {});
 
   /// q, k, v [..., time, d] -> [..., queries, d]: scaled_dot_product_attention, with the same
-  /// masks, to the keys and values above.
+  /// masks and shared heads, to the keys and values above.
   Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask = {},
                     double dropout = 0) const;
+  /// The same output (as context), and the weights, before dropout.
+  Attended with_weights(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask = {},
+                        double dropout = 0) const;
 
   /// What the distances add to the scores: q_i . a_(j - i) / sqrt(d), [..., queries, keys]. A float
   /// mask, for attention without distances in the values.
   Tensor scores(const Tensor& q, std::int64_t keys) const;
-  /// What they add to the output: sum_j weights_ij b_(j - i), [..., queries, d].
+  /// What they add to the output: sum_j weights_ij b_(j - i), [..., queries, d]. Throws unless the
+  /// distances have a part in the values.
   Tensor context(const Tensor& weights) const;
 
   static void fields(auto& self, auto&& visit) {

@@ -51,7 +51,7 @@ Steps steps_of(const Tensor& lengths, std::int64_t batch, std::int64_t time) {
   if (!lengths.defined() || batch == 0) return {time, time, Tensor()};
   check(lengths.shape() == Shape{batch}, "RNN: lengths must be [batch], got {} for batch {}",
         lengths.shape(), batch);
-  const Tensor inside = unsqueeze(transpose(padding_mask(lengths, time)), 2);
+  const Tensor inside = permute(padding_mask(lengths, time), {2, 0, 1});
   const std::vector<std::int64_t> all = lengths.to_vector<std::int64_t>();
   const auto [least, most] = std::minmax_element(all.begin(), all.end());
   return {*least, *most, inside};

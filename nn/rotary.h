@@ -13,7 +13,7 @@ namespace gradzoo::nn {
 /// Face's layout; the paper pairs neighbours, which is the same map after reordering the rows of
 /// the q and k projections.
 ///
-///     const Tensor context = scaled_dot_product_attention(rotary(q, first), rotary(k, first), v);
+///     const Tensor context = scaled_dot_product_attention(rotary(q, first), rotary(k), v);
 struct RotaryPositions {
   Tensor table;  ///< [max_length, d] f64: d/2 cosines, then d/2 sines; not trained, not saved
 

@@ -78,7 +78,7 @@ TEST_CASE("a decoder step attends as a sequence of one query does, padding_mask 
     const Attended step = attend(scores, values, mask, normalizer);
     CHECK(step.context.shape() == Shape{3, 2});
     CHECK(step.weights.shape() == Shape{3, 4});
-    const Attended one = attend(unsqueeze(scores, 1), values, unsqueeze(mask, 1), normalizer);
+    const Attended one = attend(unsqueeze(scores, 1), values, mask, normalizer);
     CHECK(test::max_difference(step.context, squeeze(one.context, 1)) < 1e-12);
     CHECK(test::max_difference(step.weights, squeeze(one.weights, 1)) < 1e-12);
   }
@@ -110,7 +110,7 @@ TEST_CASE("what a mask hides changes nothing: padding appended, each batch row o
   const Tensor scores = test::input({2, 3, 4}, 1), values = test::input({2, 4, 2}, 2);
   const Tensor longer = concat({scores, test::input({2, 3, 2}, 3)}, 2);
   const Tensor more_values = concat({values, test::input({2, 2, 2}, 4)}, 1);
-  const Tensor mask = unsqueeze(padding_mask(tensor({4, 4}, DType::i64), 6), 1);
+  const Tensor mask = padding_mask(tensor({4, 4}, DType::i64), 6);
   for (const Normalizer normalizer : kNormalizers) {
     const Attended all = attend(scores, values, {}, normalizer);
     const Attended padded = attend(longer, more_values, mask, normalizer);
@@ -161,7 +161,7 @@ TEST_CASE("gradients of attend, of context and weights, masked and not") {
       CHECK_MESSAGE(second.ok, second.report);
     }
     const auto step = [&](const std::vector<Tensor>& in) {
-      return attend(in[0], in[1], tensor({1, 0, 1}, DType::boolean), normalizer).context;
+      return attend(in[0], in[1], tensor({{1, 0, 1}}, DType::boolean), normalizer).context;
     };
     const GradcheckResult first =
         gradcheck(step, {test::input({2, 3}, 1), test::input({2, 3, 2}, 2)});
@@ -183,12 +183,12 @@ TEST_CASE("attend refuses what does not fit, with shapes and axis names") {
                        "and scores [batch, queries, keys] [2, 3, 4]",
                        Error);
   CHECK_THROWS_WITH_AS(bad_mask({1, 2, 3, 4}),
-                       "attend: the mask does not fit the scores, got mask [1, 2, 3, 4] and scores "
-                       "[batch, queries, keys] [2, 3, 4]",
+                       "attend: the mask does not fit the scores, got mask [batch, heads, "
+                       "queries, keys] [1, 2, 3, 4] and scores [batch, queries, keys] [2, 3, 4]",
                        Error);
   CHECK_THROWS_WITH_AS(attend(ones({2, 4}), values, full({1, 3}, 1, DType::boolean)),
-                       "attend: the mask does not fit the scores, got mask [batch, keys] [1, 3] "
-                       "and scores [batch, keys] [2, 4]",
+                       "attend: the mask does not fit the scores, got mask [queries, keys] [1, 3] "
+                       "and scores [batch, queries, keys] [2, 1, 4]",
                        Error);
   CHECK_THROWS_WITH_AS(attend(scores, values, ones({3, 4}, DType::f64)),
                        "attend: the mask must be boolean (true = may attend) or f32 as the scores "
@@ -205,7 +205,7 @@ TEST_CASE("attend refuses what does not fit, with shapes and axis names") {
 
 TEST_CASE("attend adds a float mask to the scores, under softmax and under relu") {
   const Tensor scores = tensor({{{1, -2, 5}}}), values = tensor({{{1}, {10}, {100}}});
-  const Tensor bias = tensor({1, 4, -INFINITY});
+  const Tensor bias = tensor({{1, 4, -INFINITY}});
   const Tensor relu_weights = attend(scores, values, bias, Normalizer::relu).weights;
   CHECK(relu_weights.to_vector<float>() == std::vector<float>{2, 2, 0});
   const Attended even = attend(scores, values, bias);  // scores 2, 2 and none

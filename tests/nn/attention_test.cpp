@@ -95,10 +95,10 @@ TEST_CASE("one head of MultiheadAttention is projection, attention, projection")
   };
   const Tensor want = layer.out_proj(
       scaled_dot_product_attention(project(x, 0), project(memory, 1), project(memory, 2)));
-  CHECK(test::max_difference(layer(x, memory), want) < 1e-12);
+  CHECK(test::max_difference(layer(x, memory, memory), want) < 1e-12);
   // The packed product of self-attention is the same map.
   const Tensor same = clone(x);
-  CHECK(test::max_difference(layer(x, x), layer(x, same)) < 1e-12);
+  CHECK(test::max_difference(layer(x, x, x), layer(x, same, same)) < 1e-12);
 }
 
 TEST_CASE("causal attention: a later token changes nothing before it, bit for bit") {
@@ -107,10 +107,10 @@ TEST_CASE("causal attention: a later token changes nothing before it, bit for bi
   Tensor changed = clone(x);
   assign(select(changed, 1, 3), ones({2, 6}, DType::f64));
   const Tensor mask = causal_mask(5);
-  const Tensor a = slice(layer(x, x, mask), 1, 0, 3);
-  const Tensor b = slice(layer(changed, changed, mask), 1, 0, 3);
+  const Tensor a = slice(layer(x, x, x, mask), 1, 0, 3);
+  const Tensor b = slice(layer(changed, changed, changed, mask), 1, 0, 3);
   CHECK(a.to_vector<double>() == b.to_vector<double>());
-  CHECK(test::max_difference(layer(x, x, mask), layer(changed, changed, mask)) > 1e-3);
+  CHECK(test::max_difference(layer(x, x, x, mask), layer(changed, changed, changed, mask)) > 1e-3);
 }
 
 TEST_CASE("self-attention without positions is equivariant to permutation") {
@@ -118,17 +118,17 @@ TEST_CASE("self-attention without positions is equivariant to permutation") {
   const Tensor x = test::input({2, 4, 6}, 1).detach();
   const Tensor order = tensor({2, 0, 3, 1}, DType::i64);
   const Tensor shuffled = index_select(x, 1, order);
-  CHECK(test::max_difference(layer(shuffled, shuffled), index_select(layer(x, x), 1, order)) <
-        1e-12);
+  CHECK(test::max_difference(layer(shuffled, shuffled, shuffled),
+                             index_select(layer(x, x, x), 1, order)) < 1e-12);
 }
 
 TEST_CASE("gradients of MultiheadAttention: self, cross, masked, without bias") {
   const MultiheadAttention layer = attention_f64(4, 2);
   const auto self = [&](const std::vector<Tensor>& in) {
-    return layer(in[0], in[0], causal_mask(3));
+    return layer(in[0], in[0], in[0], causal_mask(3));
   };
   const auto cross = [&](const std::vector<Tensor>& in) {
-    return layer(in[0], in[1], reshape(padding_mask(tensor({4, 2}, DType::i64), 4), {2, 1, 1, 4}));
+    return layer(in[0], in[1], in[1], padding_mask(tensor({4, 2}, DType::i64), 4));
   };
   const auto check_both = [](const auto& module, const auto& f, const std::vector<Tensor>& in) {
     const auto first = nn::gradcheck(module, f, in);
@@ -139,7 +139,7 @@ TEST_CASE("gradients of MultiheadAttention: self, cross, masked, without bias") 
   check_both(layer, self, {test::input({2, 3, 4}, 1)});
   check_both(layer, cross, {test::input({2, 3, 4}, 2), test::input({2, 4, 4}, 3)});
   const MultiheadAttention plain = attention_f64(4, 2, false);
-  check_both(plain, [&](const std::vector<Tensor>& in) { return plain(in[0], in[0]); },
+  check_both(plain, [&](const std::vector<Tensor>& in) { return plain(in[0], in[0], in[0]); },
              {test::input({1, 3, 4}, 4)});
 }
 
@@ -148,17 +148,17 @@ TEST_CASE("MultiheadAttention with weights: the output of the fast path, in trai
   layer.dropout = 0.4;
   const Tensor x = test::input({2, 4, 6}, 1), memory = test::input({2, 5, 6}, 2);
   for (const Tensor& mask : {Tensor(), causal_mask(4, 5)}) {
-    const Attended got = layer.with_weights(x, memory, mask);
-    CHECK(got.context.to_vector<double>() == layer(x, memory, mask).to_vector<double>());
+    const Attended got = layer.with_weights(x, memory, memory, mask);
+    CHECK(got.context.to_vector<double>() == layer(x, memory, memory, mask).to_vector<double>());
     CHECK(got.weights.shape() == Shape{2, 3, 4, 5});
     CHECK(test::max_difference(sum(got.weights, {3}), ones({2, 3, 4}, DType::f64)) < 1e-12);
     Rng one(3), two(3);
     const Tensor fast = [&] {
       const TrainingScope training(one);
-      return layer(x, memory, mask);
+      return layer(x, memory, memory, mask);
     }();
     const TrainingScope training(two);
-    const Attended dropped = layer.with_weights(x, memory, mask);
+    const Attended dropped = layer.with_weights(x, memory, memory, mask);
     CHECK(dropped.context.to_vector<double>() == fast.to_vector<double>());
     CHECK(test::max_difference(dropped.context, got.context) > 1e-3);
     CHECK(test::max_difference(dropped.weights, got.weights) == 0);  // before dropout
@@ -168,21 +168,21 @@ TEST_CASE("MultiheadAttention with weights: the output of the fast path, in trai
 TEST_CASE("MultiheadAttention: a window of full width is no window, padding changes nothing") {
   const MultiheadAttention layer = attention_f64(6, 2);
   const Tensor x = test::input({2, 5, 6}, 1);
-  CHECK(test::max_difference(layer(x, x, window_mask(5, 4)), layer(x, x)) < 1e-12);
-  CHECK(test::max_difference(layer(x, x, window_mask(5, 3)), layer(x, x)) > 1e-3);
+  CHECK(test::max_difference(layer(x, x, x, window_mask(5, 4)), layer(x, x, x)) < 1e-12);
+  CHECK(test::max_difference(layer(x, x, x, window_mask(5, 3)), layer(x, x, x)) > 1e-3);
   const Tensor more = concat({x, test::input({2, 3, 6}, 2)}, 1);
-  const Tensor real = reshape(padding_mask(tensor({5, 5}, DType::i64), 8), {2, 1, 1, 8});
-  const Attended padded = layer.with_weights(more, more, real);
-  CHECK(test::max_difference(slice(padded.context, 1, 0, 5), layer(x, x)) < 1e-6);
+  const Tensor real = padding_mask(tensor({5, 5}, DType::i64), 8);
+  const Attended padded = layer.with_weights(more, more, more, real);
+  CHECK(test::max_difference(slice(padded.context, 1, 0, 5), layer(x, x, x)) < 1e-6);
   CHECK(max(abs(slice(padded.weights, 3, 5, 8))).item() == 0);
   const Tensor row = slice(x, 0, 1, 2);
-  CHECK(test::max_difference(layer(row, row), slice(layer(x, x), 0, 1, 2)) < 1e-6);
+  CHECK(test::max_difference(layer(row, row, row), slice(layer(x, x, x), 0, 1, 2)) < 1e-6);
 }
 
 TEST_CASE("MSK1: a query of MultiheadAttention that sees nothing has weights 0") {
   const MultiheadAttention layer = attention_f64(4, 2);
   const Tensor x = test::input({1, 2, 4}, 1);
-  const Attended got = layer.with_weights(x, x, tensor({{1, 0}, {0, 0}}, DType::boolean));
+  const Attended got = layer.with_weights(x, x, x, tensor({{1, 0}, {0, 0}}, DType::boolean));
   for (int h = 0; h < 2; ++h) {
     for (int k = 0; k < 2; ++k) CHECK(got.weights.at({0, h, 1, k}) == 0);
   }
@@ -197,7 +197,7 @@ TEST_CASE("MSK1: a query of MultiheadAttention that sees nothing has weights 0")
 TEST_CASE("gradients of MultiheadAttention with weights, of output and weights") {
   const MultiheadAttention layer = attention_f64(4, 2);
   const auto f = [&](const std::vector<Tensor>& in) {
-    const Attended got = layer.with_weights(in[0], in[1], causal_mask(2, 3));
+    const Attended got = layer.with_weights(in[0], in[1], in[1], causal_mask(2, 3));
     return concat({reshape(got.context, {8}), reshape(got.weights, {12})}, 0);
   };
   const std::vector<Tensor> inputs{test::input({1, 2, 4}, 1), test::input({1, 3, 4}, 2)};

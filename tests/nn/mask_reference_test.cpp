@@ -21,7 +21,7 @@ struct NoWeights {
 
 TEST_CASE("PyTorch: attention under a float mask, with hidden places and a query that sees none") {
   compare("float_mask", NoWeights{}, [](const auto&, const Inputs& in, const auto&) {
-    return nn::scaled_dot_product_attention(in[0], in[1], in[2], in[3]);
+    return nn::scaled_dot_product_attention(in[0], in[1], in[2], unsqueeze(in[3], 0));
   });
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("PyTorch: attention under ALiBi, three heads, fewer queries than keys"
 TEST_CASE("PyTorch: attention under a float mask together with padding") {
   compare("float_mask_and_boolean", NoWeights{},
           [](const auto&, const Inputs& in, const auto& get) {
-            const Tensor mask = nn::combine_masks(get("mask"), in[3]);
+            const Tensor mask = nn::operator&(get("mask"), in[3]);
             return nn::scaled_dot_product_attention(in[0], in[1], in[2], mask);
           });
 }
@@ -44,6 +44,6 @@ TEST_CASE("PyTorch: MultiheadAttention under a float mask") {
   Rng rng(1);
   compare("attention_float_mask", nn::MultiheadAttention(8, 2, rng),
           [](const auto& m, const Inputs& in, const auto& get) {
-            return m(in[0], in[0], get("bias"));
+            return m(in[0], in[0], in[0], get("bias"));
           });
 }

@@ -63,8 +63,7 @@ TEST_CASE("ALiBi: step by step equals all at once") {
   check_steps([](const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t) {
     const std::int64_t n = q.size(2), m = k.size(2);
     const Tensor biases = nn::alibi_biases(q.size(1), n, m, DType::f64);
-    return nn::scaled_dot_product_attention(q, k, v,
-                                            nn::combine_masks(nn::causal_mask(n, m), biases));
+    return nn::scaled_dot_product_attention(q, k, v, nn::operator&(nn::causal_mask(n, m), biases));
   });
 }
 

@@ -24,11 +24,11 @@ TEST_CASE("PyTorch: MultiheadAttention, causal, and across with padding and with
   Rng rng(2);
   compare("attention_self", nn::MultiheadAttention(8, 2, rng),
           [](const auto& m, const Inputs& in, const auto& get) {
-            return m(in[0], in[0], get("mask"));
+            return m(in[0], in[0], in[0], get("mask"));
           });
   compare("attention_cross", nn::MultiheadAttention(8, 4, rng, {.bias = false}),
           [](const auto& m, const Inputs& in, const auto& get) {
-            return m(in[0], in[1], get("mask"));
+            return m(in[0], in[1], in[1], get("mask"));
           });
 }
 

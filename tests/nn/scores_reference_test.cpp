@@ -24,11 +24,11 @@ TEST_CASE("PyTorch: MultiheadAttention with the weights of each head, causal and
   Rng rng(1);
   compare("attention_weights_self", nn::MultiheadAttention(8, 2, rng),
           [](const auto& m, const Inputs& in, const auto& get) {
-            return both(m.with_weights(in[0], in[0], get("mask")));
+            return both(m.with_weights(in[0], in[0], in[0], get("mask")));
           });
   compare("attention_weights_cross", nn::MultiheadAttention(8, 4, rng, {.bias = false}),
           [](const auto& m, const Inputs& in, const auto& get) {
-            return both(m.with_weights(in[0], in[1], get("mask")));
+            return both(m.with_weights(in[0], in[1], in[1], get("mask")));
           });
 }
 

@@ -53,7 +53,8 @@ TEST_CASE("SelfAttention and an output projection are MultiheadAttention with on
          concat({layer.q_proj.bias, layer.k_proj.bias, layer.v_proj.bias}, 0).detach());
   const Tensor x = test::input({2, 5, 4}, 1);
   for (const Tensor& mask : {Tensor(), causal_mask(5), window_mask(5, 1)}) {
-    CHECK(test::max_difference(heads.out_proj(layer(x, mask).context), heads(x, x, mask)) < 1e-12);
+    CHECK(test::max_difference(heads.out_proj(layer(x, mask).context), heads(x, x, x, mask)) <
+          1e-12);
   }
 }
 
@@ -73,7 +74,7 @@ TEST_CASE("SelfAttention: the future and the padding change nothing, a full wind
   const SelfAttention layer = layer_f64(4, 3);
   const Tensor x = test::input({2, 4, 4}, 1).detach();
   const Tensor more = concat({x, test::input({2, 2, 4}, 2).detach()}, 1);
-  const Tensor real = unsqueeze(padding_mask(tensor({4, 4}, DType::i64), 6), 1);
+  const Tensor real = padding_mask(tensor({4, 4}, DType::i64), 6);
   CHECK(test::max_difference(slice(layer(more, real).context, 1, 0, 4), layer(x).context) < 1e-6);
   Tensor changed = clone(x);
   assign(select(changed, 1, 3), ones({2, 4}, DType::f64));
@@ -92,7 +93,7 @@ TEST_CASE("MSK1: a token of SelfAttention that sees nothing gives zeros, every g
   // Item 1 is padded after two places, and its row 3 may only look at padding.
   const Tensor mask = logical_and(
       tensor({{{1, 0, 0, 0}, {1, 1, 0, 0}, {0, 1, 1, 0}, {0, 0, 1, 1}}}, DType::boolean),
-      unsqueeze(padding_mask(tensor({4, 2}, DType::i64), 4), 1));
+      padding_mask(tensor({4, 2}, DType::i64), 4));
   const Attended got = layer(x, mask);
   for (int i = 0; i < 4; ++i) CHECK(got.weights.at({1, 3, i}) == 0);
   CHECK(got.context.at({1, 3, 0}) == 0);

@@ -26,14 +26,14 @@ TEST_CASE("the encoder layer is the paper's formula, or the pre-norm one") {
   Rng rng(1);
   const Tensor x = test::input({2, 3, 4}, 2).detach();
   const auto feed_forward = [](const TransformerEncoderLayer& l, const Tensor& in) {
-    return l.linear2(relu(l.linear1(in)));
+    return l.feed_forward(in);
   };
   const auto post = nn::to(TransformerEncoderLayer(kSmall, rng), DType::f64);
-  const Tensor a = post.norm1(x + post.self_attn(x, x));
+  const Tensor a = post.norm1(x + post.self_attn(x, x, x));
   CHECK(test::max_difference(post(x), post.norm2(a + feed_forward(post, a))) < 1e-12);
   const auto pre = nn::to(TransformerEncoderLayer(pre_norm(), rng), DType::f64);
   const Tensor n = pre.norm1(x);
-  const Tensor b = x + pre.self_attn(n, n);
+  const Tensor b = x + pre.self_attn(n, n, n);
   CHECK(test::max_difference(pre(x), b + feed_forward(pre, pre.norm2(b))) < 1e-12);
 }
 
@@ -42,9 +42,9 @@ TEST_CASE("the decoder layer looks back, across, and feeds forward") {
   const auto layer = nn::to(TransformerDecoderLayer(kSmall, rng), DType::f64);
   const Tensor x = test::input({2, 3, 4}, 4).detach(), memory = test::input({2, 5, 4}, 5).detach();
   const Tensor causal = causal_mask(3);
-  const Tensor a = layer.norm1(x + layer.self_attn(x, x, causal));
-  const Tensor b = layer.norm2(a + layer.multihead_attn(a, memory));
-  const Tensor want = layer.norm3(b + layer.linear2(relu(layer.linear1(b))));
+  const Tensor a = layer.norm1(x + layer.self_attn(x, x, x, causal));
+  const Tensor b = layer.norm2(a + layer.multihead_attn(a, memory, memory));
+  const Tensor want = layer.norm3(b + layer.feed_forward(b));
   CHECK(test::max_difference(layer(x, memory, causal), want) < 1e-12);
 }
 

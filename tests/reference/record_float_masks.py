@@ -10,10 +10,17 @@ from torch.nn.functional import scaled_dot_product_attention
 from record import randomize, record
 
 
+def slopes(heads):
+    """As in the authors' code: github.com/ofirpress/attention_with_linear_biases."""
+    if heads & (heads - 1) == 0:
+        return 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+    lower = 2 ** (heads.bit_length() - 1)
+    return torch.cat([slopes(lower), slopes(2 * lower)[0::2][:heads - lower]])
+
+
 def alibi(heads, queries, keys):
-    slopes = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
     places = torch.arange(keys - queries, keys)
-    return -slopes[:, None, None] * (places[:, None] - torch.arange(keys)).abs()
+    return -slopes(heads)[:, None, None] * (places[:, None] - torch.arange(keys)).abs()
 
 
 def qkv():
