@@ -1,7 +1,9 @@
 // ONNX's Attention and RotaryEmbedding through our layers.
 #include <doctest/doctest.h>
 
+#include "core/scope.h"
 #include "nn/attention.h"
+#include "nn/mask.h"
 #include "nn/rotary.h"
 #include "tests/core/onnx_runner.h"
 
@@ -50,6 +52,69 @@ Tensors rotated(const OnnxCase& c) {
   return {c.in(0).dim() == 3 ? nn::merge_heads(y) : y};
 }
 
+// Past and new keys (or values), as a cache holds them.
+nn::KvCache cache_of(const OnnxCase& c, const Tensor& k, const Tensor& v) {
+  const bool past = c.has_input(4);
+  const auto room = [&](const Tensor& x, std::size_t input) {
+    Shape shape = x.shape();
+    if (past) shape[2] += c.in(input).size(2);
+    return shape;
+  };
+  nn::KvCache cache(room(k, 4), room(v, 5), k.dtype());
+  if (past) cache.append(c.in(4), c.in(5));
+  cache.append(k, v);
+  return cache;
+}
+
+// ONNX's causal mask has the first query at the first key after the past, or, when the lengths of
+// the rows are given, the last query at the last key of each row.
+Tensor mask_of(const OnnxCase& c, std::int64_t queries, std::int64_t keys) {
+  using nn::operator&;
+  const bool causal = c.integer("is_causal", 0) != 0;
+  const auto up_to = [&](std::int64_t offset) {
+    return tril(full({queries, keys}, 1, DType::boolean), offset);
+  };
+  Tensor mask = c.has_input(3) ? c.in(3) : Tensor();
+  if (!c.has_input(6)) {
+    return causal ? up_to(c.has_input(4) ? c.in(4).size(2) : 0) & mask : mask;
+  }
+  std::vector<Tensor> rows;
+  for (const std::int64_t length : c.list(6)) rows.push_back(up_to(length - queries));
+  const Tensor real = nn::padding_mask(c.in(6), keys) & mask;
+  return causal ? stack(rows) & real : real;
+}
+
+// Output, keys and values with the past, and the scores or weights that the case asks for.
+Tensors attended(const OnnxCase& c) {
+  const NoGrad no_grad;
+  const Tensor q = with_heads(c.in(0), c.integer("q_num_heads", 0));
+  const nn::KvCache cache = cache_of(c, with_heads(c.in(1), c.integer("kv_num_heads", 0)),
+                                     with_heads(c.in(2), c.integer("kv_num_heads", 0)));
+  const nn::DotProductOptions options{.scale = c.number("scale", 0),
+                                      .softcap = c.number("softcap", 0)};
+  const Tensor mask = mask_of(c, q.size(2), cache.length());
+  const auto [context, weights] =
+      nn::attend_by_dot_product(q, cache.keys(), cache.values(), mask, options);
+  const auto scores = [&](double softcap) {
+    return nn::scaled_dot_product_scores(q, cache.keys(),
+                                         {.scale = options.scale, .softcap = softcap});
+  };
+  const auto asked_for = [&]() -> Tensor {
+    switch (c.integer("qk_matmul_output_mode", 0)) {
+      case 0:
+        return scores(0);
+      case 1:
+        return scores(options.softcap);
+      case 2:
+        return nn::apply_mask("onnx", scores(options.softcap), mask).scores;
+      default:
+        return weights;
+    }
+  };
+  return {c.in(0).dim() == 3 ? nn::merge_heads(context) : context, cache.keys(), cache.values(),
+          asked_for()};
+}
+
 }  // namespace
 
 TEST_CASE("ONNX: RotaryEmbedding") {
@@ -57,4 +122,11 @@ TEST_CASE("ONNX: RotaryEmbedding") {
   family.ops["RotaryEmbedding"] = rotated;
   const OnnxCounts counts = run_onnx_family("rotary positions", family);
   if (!onnx_cases().empty()) CHECK(counts.ran == 6);
+}
+
+TEST_CASE("ONNX: Attention") {
+  OnnxFamily family;
+  family.ops["Attention"] = attended;
+  const OnnxCounts counts = run_onnx_family("attention", family);
+  if (!onnx_cases().empty()) CHECK(counts.ran == 43);
 }

@@ -85,3 +85,24 @@ TEST_CASE("dropout changes a layer inside a TrainingScope only") {
   const TrainingScope training(rng);
   CHECK(plain != layer(x).to_vector<float>());
 }
+
+TEST_CASE("a gated feed-forward part and shared heads: by the same formula, with their names") {
+  Rng rng(12);
+  TransformerLayerOptions options = kSmall;
+  options.kind = FeedForwardKind::swiglu;
+  options.num_kv_heads = 1;
+  const auto layer = nn::to(TransformerEncoderLayer(options, rng), DType::f64);
+  const Tensor x = test::input({2, 3, 4}, 13);
+  const Tensor a = layer.norm1(x + layer.self_attn(x, x, x));
+  CHECK(test::max_difference(layer(x), layer.norm2(a + layer.feed_forward(a))) < 1e-12);
+  CHECK(layer.self_attn.in_proj_weight.shape() == Shape{8, 4});
+  std::string names;
+  for (const auto& [name, tensor] : named_parameters(layer)) names += name + " ";
+  CHECK(names ==
+        "self_attn.in_proj_weight self_attn.in_proj_bias self_attn.out_proj.weight "
+        "self_attn.out_proj.bias linear1.weight linear1.bias linear3.weight linear3.bias "
+        "linear2.weight linear2.bias norm1.weight norm1.bias norm2.weight norm2.bias ");
+  const auto f = [&](const std::vector<Tensor>& in) { return layer(in[0]); };
+  const auto first = nn::gradcheck(layer, f, {x});
+  CHECK_MESSAGE(first.ok, first.report);
+}
