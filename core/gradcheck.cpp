@@ -1,6 +1,7 @@
 // Finite differences against backward, first and second order.
 #include "core/gradcheck.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -65,31 +66,37 @@ class Moved {
   double before_;
 };
 
-// Compares pairs, and keeps the worst and how many are wrong.
+// Compares pairs, and keeps the worst of each input and how many are wrong.
 class Comparison {
  public:
   explicit Comparison(const GradcheckOptions& options) : options_(options) {}
 
+  /// All elements of one input come before those of the next.
   void add(std::size_t input, const Shape& index, double analytic, double numeric) {
     const double error = analytic == numeric ? 0 : std::abs(analytic - numeric);
     const double allowed = options_.atol + options_.rtol * std::abs(numeric);
-    const bool right = std::isfinite(error) && error <= allowed;
-    if (!right) ++wrong_;
-    // Measured in what is allowed; a NaN is as wrong as can be.
-    const double badness = right ? (error == 0 ? 0 : error / allowed)
-                                 : (std::isfinite(error) ? 1 + error / allowed : HUGE_VAL);
-    if (compared_++ > 0 && !(badness > worst_)) return;
-    worst_ = badness;
-    result_ = {true, input, index, analytic, numeric, error, ""};
+    const double ratio = error == 0 ? 0 : std::isfinite(error) ? error / allowed : HUGE_VAL;
+    if (!(ratio <= 1)) ++wrong_;
+    ++compared_;
+    const GradcheckElement element{input, index, analytic, numeric, error, ratio};
+    if (worst_.empty() || worst_.back().input != input) {
+      worst_.push_back(element);
+    } else if (ratio > worst_.back().ratio) {
+      worst_.back() = element;
+    }
   }
 
   GradcheckResult finish(const std::string& name, const char* first, const char* second) const {
-    GradcheckResult result = result_;
-    result.ok = wrong_ == 0;
+    GradcheckResult result;
     if (compared_ == 0) {
       result.report = name + ": right, there are no elements to compare";
       return result;
     }
+    static_cast<GradcheckElement&>(result) =
+        *std::max_element(worst_.begin(), worst_.end(),
+                          [](const auto& a, const auto& b) { return a.ratio < b.ratio; });
+    result.ok = wrong_ == 0;
+    result.worst = worst_;
     const std::string verdict =
         result.ok ? "right" : fmt::format("{} of {} elements wrong", wrong_, compared_);
     result.report = fmt::format("{}: {}; worst: input {} at {}: {} {:.9g}, {} {:.9g}, error {:.3g}",
@@ -100,10 +107,9 @@ class Comparison {
 
  private:
   const GradcheckOptions& options_;
-  GradcheckResult result_;
+  std::vector<GradcheckElement> worst_;
   std::size_t wrong_ = 0;
   std::size_t compared_ = 0;
-  double worst_ = 0;
 };
 
 // One run of the function: its output, and the gradients for an upstream gradient.

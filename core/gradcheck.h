@@ -17,15 +17,21 @@ struct GradcheckOptions {
   std::uint64_t seed = 0;  ///< of the random upstream gradient
 };
 
-/// What was found: the element that is furthest from being right, whether or not it is too far.
-struct GradcheckResult {
-  bool ok = true;
+/// An element of an input: what backward says and what the differences say.
+struct GradcheckElement {
   std::size_t input = 0;  ///< position in `inputs`; one past them: the upstream gradient
   Shape index;            ///< of the element in that input
   double analytic = 0;
   double numeric = 0;
-  double error = 0;    ///< |analytic - numeric|
-  std::string report;  ///< one line for a person: the above, or what else is wrong
+  double error = 0;  ///< |analytic - numeric|
+  double ratio = 0;  ///< error / what is allowed: right up to 1; infinite for a NaN
+};
+
+/// What was found: the element that is furthest from being right, whether or not it is too far.
+struct GradcheckResult : GradcheckElement {
+  bool ok = true;
+  std::vector<GradcheckElement> worst;  ///< of each f64 input that has elements, in their order
+  std::string report;                   ///< one line for a person: the above, or what else is wrong
 
   explicit operator bool() const { return ok; }
 };

@@ -19,7 +19,7 @@ class UsageError : public Error {
 };
 
 /// Exit codes of every program; one that was stopped by signal n ends with 128 + n.
-inline constexpr int kDone = 0, kFileError = 1, kUsageError = 2;
+inline constexpr int kDone = 0, kFileError = 1, kUsageError = 2, kCheckFailed = 4;
 
 /// Parses `app` (adding --version; of a repeated option the last counts), runs `body` and returns
 /// the exit code. Mistakes in the options and UsageError are one line on stderr and exit code 2,

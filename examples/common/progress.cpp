@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+
+#include "examples/common/terminal.h"
 
 namespace gradzoo::examples {
 
 Progress::Progress(std::string label, std::int64_t total)
     : label_(std::move(label)),
       total_(std::max<std::int64_t>(total, 1)),
-      live_(isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr) {}
+      live_(may_decorate(STDERR_FILENO)) {}
 
 Progress::~Progress() {
   if (drawn_) std::fputc('\n', stderr);

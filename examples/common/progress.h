@@ -7,8 +7,8 @@
 
 namespace gradzoo::examples {
 
-/// Progress of `total` steps on stderr: a bar redrawn in place when stderr is a terminal (and
-/// NO_COLOR is not set), else a line every tenth of the way.
+/// Progress of `total` steps on stderr: a bar redrawn in place where may_decorate allows
+/// it, else a line every tenth of the way.
 class Progress {
  public:
   Progress(std::string label, std::int64_t total);

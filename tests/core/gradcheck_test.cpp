@@ -70,6 +70,28 @@ TEST_CASE("gradcheck finds the one wrong element and says input, index, both num
   CHECK(result.report.find('\n') == std::string::npos);
 }
 
+TEST_CASE("gradcheck tells the worst element of each input, in units of what is allowed") {
+  const auto f = [](const std::vector<Tensor>& in) {
+    return in[0] * cube(in[2], [](const BackwardContext& c) -> Grads {
+             return {c.grad * c.saved(0) * c.saved(0) * 3.0 + tensor({0, 0, 0.5}, DType::f64)};
+           });
+  };
+  const Tensor ids = tensor({7}, DType::i64);
+  const auto result = gradcheck(f, {leaf({1, 2, 3}), ids, leaf({2, 1, -1})}, {.atol = 1e-3});
+  REQUIRE(result.worst.size() == 2);
+  CHECK(result.worst[0].input == 0);
+  CHECK(result.worst[0].ratio < 1);
+  CHECK(result.worst[1].input == 2);
+  CHECK(result.worst[1].index == Shape{2});
+  const GradcheckElement& wrong = result.worst[1];
+  CHECK(wrong.ratio == doctest::Approx(0.5 / (1e-3 + 1e-5 * std::abs(wrong.numeric))));
+  CHECK(result.ratio == wrong.ratio);
+  // The upstream gradient of second order stands after the inputs.
+  const auto second = gradgradcheck([](const auto& in) { return square(in[0]); }, {leaf({1, 2})});
+  REQUIRE(second.worst.size() == 2);
+  CHECK(second.worst[1].input == 1);
+}
+
 TEST_CASE("gradcheck finds a gradient that is right only for an upstream of ones") {
   // Softmax-like trap: the sum over the row instead of the element's own upstream gradient.
   const auto f = [](const std::vector<Tensor>& in) {
@@ -252,6 +274,7 @@ TEST_CASE("gradcheck: a gradient that is NaN is wrong, equal infinities are righ
   const auto result = gradcheck(f, {leaf({0.5, 1.5})});
   CHECK_FALSE(result);
   CHECK(std::isnan(result.analytic));
+  CHECK(std::isinf(result.ratio));
   const auto infinite = [](const std::vector<Tensor>& in) {
     return masked_fill(in[0] * 2.0, tensor({0, 1}, DType::boolean), -HUGE_VAL);
   };

@@ -1,0 +1,19 @@
+// What may be sent to a terminal and not elsewhere.
+#include "examples/common/terminal.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace gradzoo::examples {
+
+bool may_decorate(int descriptor) {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string_view(value == nullptr ? "" : value);
+  };
+  return isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+}
+
+}  // namespace gradzoo::examples
