@@ -84,8 +84,8 @@ def every_layer_has_a_row():
         for struct, body in re.findall(r"^struct (\w+)[^;{]*\{(.*?)^\};", text, re.S | re.M):
             if "operator()(" in body:
                 known.add(struct)
-        known.update(re.findall(r"^using (\w+) = (?:BatchNorm|Recurrent)<", text, re.M))
-    templates = {"BatchNorm", "Recurrent"}  # their instances have rows
+        known.update(re.findall(r"^using (\w+) = (?:BatchNorm|Recurrent|BasicImageAttention)<", text, re.M))
+    templates = {"BatchNorm", "Recurrent", "BasicImageAttention"}  # their instances have rows
     missing = known - templates - layers
     assert len(known) > 20 and not missing, f"examples/common/layers has no row of {missing}"
 

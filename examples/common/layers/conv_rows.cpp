@@ -1,7 +1,9 @@
 // Rows of convolutions, pooling, upsampling and gates.
 #include "examples/common/layers/table.h"
 #include "nn/conv.h"
+#include "nn/image_attention.h"
 #include "nn/pool.h"
+#include "nn/spectral_norm.h"
 
 namespace gradzoo::examples {
 namespace {
@@ -34,6 +36,30 @@ LayerRow transpose_row(const std::string& option, std::int64_t parameters,
   return {"ConvTranspose2d", option, parameters, [=](Rng& rng) {
             return layer_case(nn::ConvTranspose2d(2, 2, {2, 3}, rng, o), rng,
                               {{"x", input({2, 2, 2, 3}, rng)}});
+          }};
+}
+
+LayerRow spectral_row(const std::string& option, std::int64_t parameters,
+                      const nn::Conv2dLayerOptions& o) {
+  return {"SpectralConv2d", option, parameters, [=](Rng& rng) {
+            return layer_case(nn::SpectralConv2d(2, 2, {1, 2}, rng, o), rng,
+                              {{"x", input({2, 2, 2, 3}, rng)}});
+          }};
+}
+
+// Three 1x1 convolutions narrow 4 channels to 2, one widens them, and gamma.
+template <class Layer>
+LayerRow image_row(const std::string& layer, const std::string& option, bool bias = true,
+                   bool weights = false) {
+  const std::int64_t parameters = 4 * 4 * 2 + (bias ? 3 * 2 + 4 : 0) + 1;
+  return {layer, option, parameters, [=](Rng& rng) {
+            const auto f = [=](const Layer& m, const Inputs& in) {
+              if (!weights) return m(in[0]);
+              const nn::Attended got = m.with_weights(in[0]);
+              return joined({got.context, got.weights});
+            };
+            return layer_case(Layer(4, rng, {.reduction = 2, .bias = bias}), rng,
+                              {{"x", input({1, 4, 2, 2}, rng)}}, f);
           }};
 }
 
@@ -80,6 +106,8 @@ std::vector<LayerRow> conv_rows() {
       transpose_row("output padding", 2 * 2 * 2 * 3 + 2, {.stride = 2, .output_padding = {1, 0}}),
       transpose_row("dilation", 2 * 2 * 2 * 3 + 2, {.dilation = {2, 1}}),
       transpose_row("groups", 2 * (2 / 2) * 2 * 3 + 2, {.groups = 2}),
+      spectral_row("", 2 * 2 * 1 * 2 + 2, {}),
+      spectral_row("without bias, padding", 2 * 2 * 1 * 2, {.padding = {0, 1}, .bias = false}),
       pool1d_row("max_pool1d", "", {.kernel = 2}),
       pool1d_row("max_pool1d", "overlap, padding", {.kernel = 3, .stride = 1, .padding = 1}),
       pool1d_row("max_pool1d", "dilation", {.kernel = 2, .stride = 2, .dilation = 2}),
@@ -101,6 +129,10 @@ std::vector<LayerRow> conv_rows() {
                    }),
       function_row("glu", "last axis", {2, 3, 4}, [](const Tensor& x) { return nn::glu(x); }),
       function_row("glu", "channels", {2, 4, 3}, [](const Tensor& x) { return nn::glu(x, 1); }),
+      image_row<nn::ImageAttention>("ImageAttention", ""),
+      image_row<nn::ImageAttention>("ImageAttention", "without bias", false),
+      image_row<nn::ImageAttention>("ImageAttention", "with weights", true, true),
+      image_row<nn::SpectralImageAttention>("SpectralImageAttention", ""),
   };
 }
 

@@ -1,6 +1,7 @@
 // Rows of the recurrent layers: cells and sequences.
 #include "core/scope.h"
 #include "examples/common/layers/table.h"
+#include "nn/attentive_rnn.h"
 #include "nn/rnn.h"
 
 namespace gradzoo::examples {
@@ -92,6 +93,35 @@ void add_sequences(std::vector<LayerRow>& rows, const std::string& layer, std::i
                                     {.num_layers = 2, .bidirectional = true}, lengths));
 }
 
+// Attention over the own past. With `past`, two steps come before, read by the same layer.
+template <class Layer>
+LayerRow past_row(const std::string& layer, const std::string& option, std::int64_t parameters,
+                  const typename decltype(Layer::cell)::Options& options, bool past = false,
+                  const Tensor& lengths = {}) {
+  return {layer, option, parameters, [=](Rng& rng) {
+            const auto f = [=](const Layer& m, const Inputs& in) {
+              const auto got = m(in[0], lengths, past ? m(in[1]).past : nn::PastStates{});
+              return joined({got.output, got.weights, got.past.states, got.past.latest});
+            };
+            nn::NamedTensors inputs{{"x", input({2, 3, kIn}, rng)}};
+            if (past) inputs.emplace_back("x before", input({2, 2, kIn}, rng));
+            return layer_case(Layer(kIn, kHidden, rng, options), rng, inputs, f);
+          }};
+}
+
+// Scores of width kHidden: v, a matrix for the keys h_i, one for the query.
+template <class Layer>
+void add_past(std::vector<LayerRow>& rows, const std::string& layer, std::int64_t gates,
+              std::int64_t query) {
+  const std::int64_t score = kHidden * (1 + kHidden + query);
+  const std::int64_t all = score + cell_parameters(gates, kIn, true);
+  rows.push_back(past_row<Layer>(layer, "", all, {}));
+  rows.push_back(past_row<Layer>(layer, "without bias", score + cell_parameters(gates, kIn, false),
+                                 {.bias = false}));
+  rows.push_back(past_row<Layer>(layer, "lengths", all, {}, false, tensor({3, 1}, DType::i64)));
+  rows.push_back(past_row<Layer>(layer, "with a past", all, {}, true));
+}
+
 }  // namespace
 
 std::vector<LayerRow> recurrent_rows() {
@@ -109,6 +139,10 @@ std::vector<LayerRow> recurrent_rows() {
   rows.push_back(sequence_row<nn::RNNCell>("RNN", "relu", 1, {.cell = relu}));
   add_sequences<nn::LSTMCell>(rows, "LSTM", 4);
   add_sequences<nn::GRUCell>(rows, "GRU", 3);
+  add_past<nn::AttentiveRNN>(rows, "AttentiveRNN", 1, kHidden);
+  const std::int64_t attentive = kHidden * (1 + 2 * kHidden) + cell_parameters(1, kIn, true);
+  rows.push_back(past_row<nn::AttentiveRNN>("AttentiveRNN", "relu", attentive, relu));
+  add_past<nn::LSTMN>(rows, "LSTMN", 4, kIn + kHidden);
   return rows;
 }
 
