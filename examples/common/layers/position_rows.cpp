@@ -1,7 +1,6 @@
 // Rows of positions: added, turned, relative, and as biases of the scores.
 #include "examples/common/layers/table.h"
-#include "nn/alibi.h"
-#include "nn/attention.h"
+#include "nn/attention_positions.h"
 #include "nn/learned_positions.h"
 #include "nn/mask.h"
 #include "nn/position.h"
@@ -62,6 +61,11 @@ std::vector<LayerRow> position_rows() {
   const nn::SinusoidalPositions even(5, 4), odd(5, 3);
   const nn::RotaryPositions rotary(5, 4), narrow(5, 2);
   const Tensor causal = nn::causal_mask(3);
+  const auto alibi = [](const Tensor& mask) {
+    return [=](const Inputs& in) {
+      return nn::attend_by_place(nn::AlibiPositions{}, in[0], in[1], in[2], mask).context;
+    };
+  };
   return {
       fixed_row("SinusoidalPositions", "", {2, 3, 4}, [=](const Tensor& x) { return even(x); }),
       fixed_row("SinusoidalPositions", "odd width, offset", {2, 3, 3},
@@ -73,24 +77,14 @@ std::vector<LayerRow> position_rows() {
                 [=](const Tensor& x) { return rotary(x, 2); }),
       attention_row("RotaryPositions", "attention",
                     [=](const Inputs& in) {
-                      return nn::scaled_dot_product_attention(narrow(in[0], 1), narrow(in[1]),
-                                                              in[2]);
+                      return nn::attend_by_place(narrow, in[0], in[1], in[2]).context;
                     }),
       relative_row("clipped", 3, {}),
       relative_row("in the scores alone", 3, {}, false),
       relative_row("causal", 3, causal),
       relative_row("fewer queries than keys", 2, {}),
-      attention_row("alibi_biases", "attention",
-                    [](const Inputs& in) {
-                      return nn::scaled_dot_product_attention(
-                          in[0], in[1], in[2], nn::alibi_biases(2, 2, 3, DType::f64));
-                    }),
-      attention_row("alibi_biases", "causal attention",
-                    [](const Inputs& in) {
-                      const Tensor mask = nn::combine_masks(nn::causal_mask(2, 3),
-                                                            nn::alibi_biases(2, 2, 3, DType::f64));
-                      return nn::scaled_dot_product_attention(in[0], in[1], in[2], mask);
-                    }),
+      attention_row("AlibiPositions", "", alibi({})),
+      attention_row("AlibiPositions", "causal", alibi(nn::causal_mask(2, 3))),
   };
 }
 

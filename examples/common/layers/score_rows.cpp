@@ -74,7 +74,7 @@ std::vector<LayerRow> score_rows() {
     add_score(rows, "AdditiveScore", 3, d_k, 2 * (3 + d_k + 1),
               [=](Rng& rng) { return nn::AdditiveScore(3, d_k, 2, rng); });
   }
-  const Tensor padding = unsqueeze(nn::padding_mask(tensor({3, 2}, DType::i64), 3), 1);
+  const Tensor padding = nn::padding_mask(tensor({3, 2}, DType::i64), 3);
   const Tensor blind = tensor({{1, 0, 1}, {0, 0, 0}}, DType::boolean);
   for (const auto& [name, normalizer] :
        {std::pair("softmax", nn::Normalizer::softmax), std::pair("relu", nn::Normalizer::relu)}) {
