@@ -15,10 +15,6 @@
 
 namespace gradzoo::models {
 
-double length_normalised(double log_prob, std::int64_t length, double alpha) {
-  return log_prob / std::pow(static_cast<double>(length), alpha);
-}
-
 void check_limits(const char* op, const LengthLimits& limits) {
   check(limits.max_length >= 1, "{}: max_length must be at least 1, got {}", op, limits.max_length);
   check(limits.min_length >= 0 && limits.min_length <= limits.max_length,
@@ -59,6 +55,29 @@ Choices next_tokens(Decoder& decoder, const Tensor& tokens, const ChoiceOptions&
   return choices;
 }
 
+Open Open::longer_by(const Continuation& next) const {
+  Open longer{source, tokens, next.log_prob, next.row};
+  longer.tokens.push_back(next.token);
+  return longer;
+}
+
+std::vector<Open> first_open(const Decoder& decoder) {
+  std::vector<Open> open(static_cast<std::size_t>(decoder.rows()));
+  for (std::size_t row = 0; row < open.size(); ++row) open[row].source = open[row].row = row;
+  return open;
+}
+
+Tensor move_on(Decoder& decoder, const std::vector<Open>& open) {
+  std::vector<std::int64_t> rows, last;
+  for (const Open& hypothesis : open) {
+    rows.push_back(static_cast<std::int64_t>(hypothesis.row));
+    last.push_back(hypothesis.tokens.back());
+  }
+  const Shape shape{static_cast<std::int64_t>(open.size())};
+  if (!open.empty()) decoder.select(from_vector(rows, shape));
+  return from_vector(last, shape);
+}
+
 std::vector<Hypothesis> one_for_each_row(const char* op, Decoder decoder,
                                          const LengthLimits& limits, std::int64_t best,
                                          const Pick& pick) {
@@ -89,7 +108,7 @@ std::vector<Hypothesis> one_for_each_row(const char* op, Decoder decoder,
       last.push_back(token);
     }
     const std::int64_t count = static_cast<std::int64_t>(last.size());
-    if (count > 0 && count < decoder.rows()) decoder.select(from_vector(kept_rows, {count}));
+    if (count > 0) decoder.select(from_vector(kept_rows, {count}));
     tokens = from_vector(last, {count});
     open = std::move(still_open);
   }

@@ -1,4 +1,4 @@
-// What all searches share: hypotheses, and the choice of tokens at one step. And the simplest one.
+// What all searches share: limits, and the choice of tokens at one step. And the simplest one.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,10 @@
 
 #include "core/tensor.h"
 #include "models/decoder.h"
+#include "models/hypothesis.h"
 #include "models/special_ids.h"
 
 namespace gradzoo::models {
-
-/// An answer, whole or cut. Its length counts the end symbol, and not the begin symbol.
-struct Hypothesis {
-  std::vector<std::int64_t> tokens;  ///< without begin and end symbol
-  double log_prob = 0;               ///< of all tokens, and of the end symbol when finished
-  double score = 0;                  ///< what it is ranked by: log_prob / length^alpha
-  bool finished = false;             ///< false: cut at the longest length, before an end symbol
-
-  std::int64_t length() const {
-    return static_cast<std::int64_t>(tokens.size()) + (finished ? 1 : 0);
-  }
-};
-
-/// log_prob / length^alpha (Wu et al. 2016, with their 5 left out): 0 is the plain log-probability,
-/// 1 the mean of a token. Longer is better the larger alpha.
-double length_normalised(double log_prob, std::int64_t length, double alpha);
 
 /// How long an answer may be, the end symbol counted.
 struct LengthLimits {
@@ -51,6 +36,20 @@ struct ChoiceOptions {
 };
 /// One step of the decoder. Throws when the logits are not numbers.
 Choices next_tokens(Decoder& decoder, const Tensor& tokens, const ChoiceOptions& options);
+
+/// A hypothesis that may still grow, in searches with several of them for a source.
+struct Open {
+  std::size_t source = 0;
+  std::vector<std::int64_t> tokens{};
+  double log_prob = 0;
+  std::size_t row = 0;  ///< of the decoder, where it came from
+
+  Open longer_by(const Continuation& next) const;
+};
+/// One for each row of a decoder that has not made a step.
+std::vector<Open> first_open(const Decoder& decoder);
+/// Makes these hypotheses, which have grown, the rows of the decoder: what the next step is given.
+Tensor move_on(Decoder& decoder, const std::vector<Open>& open);
 
 /// Given the number of a hypothesis and what may follow it, which of these does (its place there).
 using Pick = std::function<std::size_t(std::size_t hypothesis, std::span<const double> log_probs)>;

@@ -31,9 +31,13 @@ Tensor Decoder::step(const Tensor& tokens) {
 
 void Decoder::select(const Tensor& rows) {
   check_rows("Decoder::select", rows, -1);
+  std::int64_t place = 0;
+  bool same = rows.size(0) == rows_;
   for (const std::int64_t row : rows.to_vector<std::int64_t>()) {
     check(row >= 0 && row < rows_, "Decoder::select: row {} of {}", row, rows_);
+    same = same && row == place++;
   }
+  if (same) return;  // spares the model a copy of its state
   const NoGrad no_grad;
   select_(rows);
   rows_ = rows.size(0);

@@ -174,10 +174,3 @@ TEST_CASE("logits that are not numbers, and tokens that are all impossible, are 
   CHECK_THROWS_WITH_AS(greedy(Decoder(stuck, kSource, kLengths)),
                        "greedy: no token may follow after 0 tokens", Error);
 }
-
-TEST_CASE("the length penalty divides by a power of the length") {
-  CHECK(length_normalised(-6, 3, 0) == -6);
-  CHECK(length_normalised(-6, 3, 1) == -2);
-  CHECK(length_normalised(-8, 4, 0.5) == -4);
-  CHECK(length_normalised(-8, 2, 3) == -1);
-}

@@ -1,10 +1,10 @@
-// A language model without weights, for the tests of searches: the logits of the next token are
-// random numbers that depend on the source and on all tokens so far, and on nothing else, bit for
-// bit.
+// Models without weights, for the tests of searches: what they say depends on the source and on all
+// tokens so far, and on nothing else, bit for bit.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -28,6 +28,7 @@ struct ToyState {
   }
 };
 
+// Logits are random numbers.
 struct Toy {
   std::int64_t vocab = 7;
   std::uint64_t seed = 1;
@@ -85,6 +86,39 @@ struct Toy {
       columns.push_back(decode_step(select(target_in, 1, t), state));
     }
     return stack(columns, 1);
+  }
+};
+
+struct ScriptState {
+  std::vector<std::vector<std::int64_t>> pasts;
+
+  void select(const Tensor& rows) {
+    std::vector<std::vector<std::int64_t>> kept;
+    for (const std::int64_t row : rows.to_vector<std::int64_t>()) {
+      kept.push_back(pasts.at(static_cast<std::size_t>(row)));
+    }
+    pasts = kept;
+  }
+};
+
+// Says what a function of the tokens so far says: the probability of each id.
+struct Script {
+  std::function<std::vector<double>(const std::vector<std::int64_t>& past)> probabilities;
+  mutable std::int64_t steps = 0;
+
+  ScriptState start(const Tensor& source, const Tensor&) const {
+    return {std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(source.size(0)))};
+  }
+  Tensor decode_step(const Tensor& tokens, ScriptState& state) const {
+    steps += 1;
+    std::vector<double> logits;
+    const std::vector<std::int64_t> ids = tokens.to_vector<std::int64_t>();
+    for (std::size_t row = 0; row < ids.size(); ++row) {
+      if (ids[row] != models::kBos) state.pasts[row].push_back(ids[row]);
+      for (const double p : probabilities(state.pasts[row])) logits.push_back(std::log(p));
+    }
+    const std::int64_t rows = tokens.size(0);
+    return from_vector(logits, {rows, static_cast<std::int64_t>(logits.size()) / rows});
   }
 };
 
