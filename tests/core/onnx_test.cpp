@@ -10,13 +10,13 @@ namespace {
 
 // Operators that the core does not have, and why, or where they are run.
 const OnnxReasons kNotOurs = {
-    {"Adagrad", "an optimizer"},
+    {"Adagrad", "an optimizer: tests/optim/onnx_test.cpp"},
     {"Attention", "a layer: tests/nn/onnx_attention_test.cpp"},
     {"BatchNormalization", "a layer with state"},
     {"Erf", "no op: used inside gelu only"},
     {"GatherND", "no indexing by index vectors"},
     {"LSTM", "a recurrent layer"},
-    {"Momentum", "an optimizer"},
+    {"Momentum", "an optimizer: tests/optim/onnx_test.cpp"},
     {"RNN", "a recurrent layer"},
     {"ReverseSequence", "no op: a flip with a length for each row"},
     {"RotaryEmbedding", "a layer: tests/nn/onnx_attention_test.cpp"},
