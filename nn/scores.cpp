@@ -70,7 +70,13 @@ ReducedRankScore::ReducedRankScore(std::int64_t d_q, std::int64_t d_k, std::int6
 
 Tensor ReducedRankScore::operator()(const Tensor& query, const Tensor& keys) const {
   check_widths("ReducedRankScore", query, keys, query_proj.weight.size(1), key_proj.weight.size(1));
-  return products(query_proj(query), key_proj(keys));
+  return compare(query, key_proj(keys));
+}
+
+Tensor ReducedRankScore::compare(const Tensor& query, const Tensor& prepared) const {
+  check_widths("ReducedRankScore", query, prepared, query_proj.weight.size(1),
+               key_proj.weight.size(0));
+  return products(query_proj(query), prepared);
 }
 
 AdditiveScore::AdditiveScore(std::int64_t d_q, std::int64_t d_k, std::int64_t width, Rng& rng)
@@ -81,14 +87,55 @@ AdditiveScore::AdditiveScore(std::int64_t d_q, std::int64_t d_k, std::int64_t wi
 
 Tensor AdditiveScore::operator()(const Tensor& query, const Tensor& keys) const {
   check_widths("AdditiveScore", query, keys, query_proj.weight.size(1), key_proj.weight.size(1));
+  return compare(query, key_proj(keys));
+}
+
+Tensor AdditiveScore::compare(const Tensor& query, const Tensor& prepared) const {
+  check_widths("AdditiveScore", query, prepared, query_proj.weight.size(1), v.size(0));
   const Tensor from_query = unsqueeze(query_proj(query), -2);  // [b, q, 1, width] or [b, 1, width]
-  const Tensor from_keys = key_proj(keys);                     // [b, k, width]
-  const Tensor pairs = from_query + (query.dim() == 3 ? unsqueeze(from_keys, 1) : from_keys);
+  const Tensor pairs = from_query + (query.dim() == 3 ? unsqueeze(prepared, 1) : prepared);
   return matmul(tanh(pairs), v);  // [b, q, k] or [b, k]
 }
 
 Tensor attention_scores(const AttentionScore& score, const Tensor& query, const Tensor& keys) {
   return std::visit([&](const auto& held) { return held(query, keys); }, score);
+}
+
+Tensor prepare_keys(const AttentionScore& score, const Tensor& keys) {
+  return std::visit(
+      [&](const auto& held) {
+        if constexpr (requires { held.key_proj; }) return held.key_proj(keys);
+        return keys;
+      },
+      score);
+}
+
+Tensor prepared_scores(const AttentionScore& score, const Tensor& query, const Tensor& prepared) {
+  return std::visit(
+      [&](const auto& held) {
+        if constexpr (requires { held.key_proj; }) return held.compare(query, prepared);
+        return held(query, prepared);
+      },
+      score);
+}
+
+std::optional<AttentionScore> make_score(ScoreKind kind, std::int64_t width, std::int64_t rank,
+                                         Rng& rng) {
+  switch (kind) {
+    case ScoreKind::none:
+      return std::nullopt;
+    case ScoreKind::dot:
+      return DotScore();
+    case ScoreKind::scaled_dot:
+      return ScaledDotScore();
+    case ScoreKind::general:
+      return GeneralScore(width, width, rng);
+    case ScoreKind::reduced_rank:
+      return ReducedRankScore(width, width, rank, rng);
+    case ScoreKind::additive:
+      return AdditiveScore(width, width, width, rng);
+  }
+  fail("make_score: no kind of score has the number {}", static_cast<int>(kind));
 }
 
 }  // namespace gradzoo::nn

@@ -6,9 +6,14 @@
 //
 // Other shapes, and widths other than those a score was made for, are an Error that names them.
 // attend() in nn/attend.h turns scores into weights and a context.
+//
+// What a score does with the keys alone can be done once for all steps of a decoder:
+// attention_scores(score, query, keys) is prepared_scores(score, query, prepare_keys(score, keys)).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "core/random.h"
@@ -55,6 +60,8 @@ struct ReducedRankScore {
   ReducedRankScore(std::int64_t d_q, std::int64_t d_k, std::int64_t rank, Rng& rng);
 
   Tensor operator()(const Tensor& query, const Tensor& keys) const;
+  /// The same with key_proj(keys) made before.
+  Tensor compare(const Tensor& query, const Tensor& prepared) const;
 
   static void fields(auto& self, auto&& visit) {
     visit("query_proj", self.query_proj);
@@ -73,6 +80,8 @@ struct AdditiveScore {
   AdditiveScore(std::int64_t d_q, std::int64_t d_k, std::int64_t width, Rng& rng);
 
   Tensor operator()(const Tensor& query, const Tensor& keys) const;
+  /// The same with key_proj(keys) made before.
+  Tensor compare(const Tensor& query, const Tensor& prepared) const;
 
   static void fields(auto& self, auto&& visit) {
     visit("query_proj", self.query_proj);
@@ -87,5 +96,21 @@ using AttentionScore =
 
 /// The scores of whichever it is.
 Tensor attention_scores(const AttentionScore& score, const Tensor& query, const Tensor& keys);
+
+/// Its part that needs no query: keys [batch, keys, d_k] -> [batch, keys, width].
+Tensor prepare_keys(const AttentionScore& score, const Tensor& keys);
+/// The rest, for a query of either form.
+Tensor prepared_scores(const AttentionScore& score, const Tensor& query, const Tensor& prepared);
+
+/// The choice as a value, for configs.
+enum class ScoreKind { none, dot, scaled_dot, general, reduced_rank, additive };
+constexpr std::array<const char*, 6> choice_names(ScoreKind) {
+  return {"none", "dot", "scaled_dot", "general", "reduced_rank", "additive"};
+}
+
+/// A score of that kind, for queries and keys of one width; an additive one is as wide inside.
+/// `rank` is that of reduced_rank. Nothing for none.
+std::optional<AttentionScore> make_score(ScoreKind kind, std::int64_t width, std::int64_t rank,
+                                         Rng& rng);
 
 }  // namespace gradzoo::nn

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 
 #include "tests/nn/layers_test.h"
@@ -103,6 +104,34 @@ TEST_CASE("the query of a decoder step scores as a sequence of one query does") 
     CHECK(sequence.shape() == Shape{3, 1, 5});
     CHECK(test::max_difference(one, squeeze(sequence, 1)) < 1e-12);
   }
+}
+
+TEST_CASE("keys prepared once score as those prepared each time") {
+  for (const AttentionScore& score : all_scores(4, 4)) {
+    CAPTURE(score.index());
+    const Tensor query = test::input({3, 2, 4}, 1), keys = test::input({3, 5, 4}, 2);
+    const Tensor prepared = prepare_keys(score, keys);
+    CHECK(prepared.size(2) == std::array{4, 4, 4, 2, 5}[score.index()]);
+    CHECK(prepared_scores(score, query, prepared).to_vector<double>() ==
+          attention_scores(score, query, keys).to_vector<double>());
+    CHECK(prepared_scores(score, select(query, 1, 0), prepared).to_vector<double>() ==
+          attention_scores(score, select(query, 1, 0), keys).to_vector<double>());
+    CHECK_THROWS_AS(prepared_scores(score, query, test::input({3, 5, 3}, 2)), Error);
+  }
+}
+
+TEST_CASE("a score is made by its kind") {
+  Rng rng(6);
+  CHECK(!make_score(ScoreKind::none, 4, 2, rng).has_value());
+  for (int i = 0; i < 5; ++i) {
+    const auto score = make_score(static_cast<ScoreKind>(i + 1), 4, 2, rng);
+    REQUIRE(score.has_value());
+    CHECK(score->index() == static_cast<std::size_t>(i));
+    CHECK(parameter_count(Holder{*score}) ==
+          std::array{0, 0, 4 * 4, 2 * 2 * 4, 2 * 4 * 4 + 4}[static_cast<std::size_t>(i)]);
+  }
+  CHECK_THROWS_WITH_AS(make_score(static_cast<ScoreKind>(6), 4, 2, rng),
+                       "make_score: no kind of score has the number 6", Error);
 }
 
 TEST_CASE("scores follow a permutation of queries and keys, and each batch row is on its own") {
