@@ -104,8 +104,8 @@ void add_vector_product(const Matrix<T>& matrix, std::int64_t rows, std::int64_t
 template <class T>
 void call_blas(const Product<T>& p) {
   const bool vector = p.n == 1 || p.m == 1;
-  const bool onto_c = p.bias != nullptr || vector || p.k == 0;
-  if (onto_c) fill(p);
+  const bool onto_c = p.accumulate || p.bias != nullptr || vector || p.k == 0;
+  if (onto_c && !p.accumulate) fill(p);
   if (p.k == 0) return;
   if (p.m == 1) {
     add_vector_product(p.a, p.n, p.k, p.b.data, p.b.row_stride, p.c, p.c_stride);
@@ -140,7 +140,7 @@ Product<T> tile_of(Product<T> p, const Tiles& tiles, std::int64_t index) {
 
 template <class T>
 void gemm(const Walk<3>& batch, const Product<T>& product) {
-  const auto& [n, m, k, a, b, c, c_stride, bias] = product;
+  const std::int64_t n = product.n, m = product.m, k = product.k;
   if (batch.numel == 0 || n == 0 || m == 0) return;
   const Tiles tiles = tiles_of(n, m, std::max<std::int64_t>(k, 1), batch.numel);
   const std::int64_t items_a_trip = kBlockWork / (n * m * std::max<std::int64_t>(k, 1));
@@ -163,7 +163,16 @@ void gemm(const Walk<3>& batch, const Product<T>& product) {
   });
 }
 
+template <class T>
+void gemm_here(const Product<T>& product) {
+  if (product.n == 0 || product.m == 0) return;
+  const OneThread guard;
+  call_blas(product);
+}
+
 template void gemm(const Walk<3>&, const Product<float>&);
 template void gemm(const Walk<3>&, const Product<double>&);
+template void gemm_here(const Product<float>&);
+template void gemm_here(const Product<double>&);
 
 }  // namespace gradzoo::kernels

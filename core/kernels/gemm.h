@@ -18,8 +18,8 @@ struct Matrix {
 };
 
 /// C = A B + bias for A [n, k], B [k, m] and a row-major C [n, m] with rows c_stride apart, which
-/// may hold anything before. The bias, [m], is added to each row; null: none. All extents and
-/// strides fit an int.
+/// may hold anything before. The bias, [m], is added to each row; null: none. Or, to accumulate,
+/// C = A B + C without a bias. All extents and strides fit an int.
 template <class T>
 struct Product {
   std::int64_t n, m, k;
@@ -27,11 +27,16 @@ struct Product {
   T* c;
   std::int64_t c_stride;
   const T* bias = nullptr;
+  bool accumulate = false;
 };
 
 /// The product for each item of a batch; arrays 0, 1, 2 of the walk are C, A and B. The bits of the
 /// result do not depend on the number of threads. blas_problem() must be empty.
 template <class T>
 void gemm(const Walk<3>& batch, const Product<T>& product);
+
+/// One product, on the calling thread alone: for kernels that share out their own work.
+template <class T>
+void gemm_here(const Product<T>& product);
 
 }  // namespace gradzoo::kernels

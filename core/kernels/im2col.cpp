@@ -1,88 +1,126 @@
-// Both directions go over runs: the windows of one row that meet one row of a plane, with one
-// element of the kernel. In a run, neighbours are `stride` apart in the plane.
+// Both directions go over runs. Where there are as many windows in a row as elements in a row of
+// the plane, one beside the other, all runs are one: where it crosses the edge of the plane it
+// meets elements of the next row instead of zeros, which is put right apart.
 #include "core/kernels/im2col.h"
 
 #include <algorithm>
 
 #include "core/kernels/parallel.h"
 #include "core/kernels/simd.h"
+#include "core/kernels/window_runs.h"
 
 namespace gradzoo::kernels {
+namespace {
 
+constexpr std::int64_t kBlock = 16384;  // elements of the columns that one thread takes at a time
+
+// Zeros in the columns beside the runs, in the rows that have any.
 template <class T>
-GRADZOO_SIMD void gather(const T* x, std::int64_t stride, std::int64_t n, T* y) {
-  if (stride == 1) {
+void clear_edges(const Windows& w, const Runs& runs, T* y) {
+  const auto clear = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c) {
+      for (std::int64_t r = runs.rows.begin; r < runs.rows.end; ++r) y[r * w.count[1] + c] = T(0);
+    }
+  };
+  clear(0, runs.cols.begin);
+  clear(runs.cols.end, w.count[1]);
+}
+
+}  // namespace
+
+// number runs from x to y.
+template <class T>
+GRADZOO_SIMD void copy_runs(const Windows& w, std::int64_t number, std::int64_t length, const T* x,
+                            T* y) {
+  for (std::int64_t r = 0; r < number; ++r) {
+    const T* const from = x + r * w.stride[0] * w.plane[1];
+    T* const to = y + r * w.count[1];
+    if (w.stride[1] == 1) {
 #pragma omp simd
-    for (std::int64_t i = 0; i < n; ++i) y[i] = x[i];
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
+      for (std::int64_t i = 0; i < length; ++i) to[i] = from[i];
+    } else if (w.stride[1] == 2) {
+#pragma omp simd
+      for (std::int64_t i = 0; i < length; ++i) to[i] = from[2 * i];
+    } else {
+      for (std::int64_t i = 0; i < length; ++i) to[i] = from[i * w.stride[1]];
+    }
   }
 }
 
+// number runs of y added to x.
 template <class T>
-GRADZOO_SIMD void scatter_add(const T* y, std::int64_t stride, std::int64_t n, T* x) {
-  if (stride == 1) {
+GRADZOO_SIMD void add_runs(const Windows& w, std::int64_t number, std::int64_t length, const T* y,
+                           T* x) {
+  for (std::int64_t r = 0; r < number; ++r) {
+    const T* const from = y + r * w.count[1];
+    T* const to = x + r * w.stride[0] * w.plane[1];
+    if (w.stride[1] == 1) {
 #pragma omp simd
-    for (std::int64_t i = 0; i < n; ++i) x[i] += y[i];
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) x[i * stride] += y[i];
+      for (std::int64_t i = 0; i < length; ++i) to[i] += from[i];
+    } else {
+      for (std::int64_t i = 0; i < length; ++i) to[i * w.stride[1]] += from[i];
+    }
   }
 }
 
 namespace {
 
-constexpr std::int64_t kBlock = 16384;  // elements of the columns that one thread takes at a time
-
-std::int64_t product(const Windows::Two& two) { return two[0] * two[1]; }
-
-// The windows along one axis for which an element of the kernel lies inside the plane.
-struct Range {
-  Range(const Windows& w, std::size_t axis, std::int64_t element)
-      : shift(element * w.dilation[axis] - w.padding[axis]) {
-    const std::int64_t stride = w.stride[axis];
-    const auto first_at = [&](std::int64_t position) {  // the first window at or after it
-      const std::int64_t way = std::max<std::int64_t>(position - shift, 0);
-      return std::min((way + stride - 1) / stride, w.count[axis]);
-    };
-    begin = first_at(0);
-    end = first_at(w.plane[axis]);
-  }
-  std::int64_t shift;  // where the element of window 0 is
-  std::int64_t begin, end;
-};
-
 // One row of the columns: one element of the kernel, in all windows of one plane.
 template <class T>
 void unfold_row(const Windows& w, std::int64_t element, const T* x, T* y) {
-  const Range rows(w, 0, element / w.kernel[1]), cols(w, 1, element % w.kernel[1]);
-  const std::int64_t width = w.count[1], n = cols.end - cols.begin;
-  std::fill(y, y + rows.begin * width, T(0));
-  for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-    T* const out = y + r * width;
-    std::fill(out, out + cols.begin, T(0));
-    if (n > 0) {
-      const std::int64_t row = r * w.stride[0] + rows.shift;
-      gather(x + row * w.plane[1] + cols.begin * w.stride[1] + cols.shift, w.stride[1], n,
-             out + cols.begin);
-    }
-    std::fill(out + cols.end, out + width, T(0));
+  const Runs runs(w, element);
+  const std::int64_t width = w.count[1];
+  if (runs.empty()) {
+    std::fill(y, y + product(w.count), T(0));
+    return;
   }
-  std::fill(y + rows.end * width, y + w.count[0] * width, T(0));
+  std::fill(y, y + runs.rows.begin * width, T(0));
+  if (runs.one) {
+    std::copy(x + runs.plane, x + runs.plane + runs.whole(w), y + runs.column);
+  } else {
+    copy_runs(w, runs.number, runs.length, x + runs.plane, y + runs.column);
+  }
+  clear_edges(w, runs, y);
+  std::fill(y + runs.rows.end * width, y + product(w.count), T(0));
 }
 
 template <class T>
 void fold_row(const Windows& w, std::int64_t element, const T* y, T* x) {
-  const Range rows(w, 0, element / w.kernel[1]), cols(w, 1, element % w.kernel[1]);
-  const std::int64_t n = cols.end - cols.begin;
-  if (n <= 0) return;
-  for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-    const std::int64_t row = r * w.stride[0] + rows.shift;
-    scatter_add(y + r * w.count[1] + cols.begin, w.stride[1], n,
-                x + row * w.plane[1] + cols.begin * w.stride[1] + cols.shift);
-  }
+  const Runs runs(w, element);
+  if (!runs.empty()) add_runs(w, runs.number, runs.length, y + runs.column, x + runs.plane);
 }
 
 }  // namespace
+
+Windows part_of(Windows w, std::int64_t begin, std::int64_t end) {
+  const std::size_t axis = w.count[0] > 1 ? 0 : 1;
+  w.count[axis] = end - begin;
+  w.padding[axis] -= begin * w.stride[axis];
+  return w;
+}
+
+template <class T>
+void unfold_here(const Windows& w, const T* x, T* y) {
+  const std::int64_t elements = product(w.kernel), row = product(w.count);
+  for (std::int64_t i = 0; i < w.planes * elements; ++i) {
+    unfold_row(w, i % elements, x + i / elements * product(w.plane), y + i * row);
+  }
+}
+
+template <class T>
+void fold_here(const Windows& w, T* y, T* x) {
+  const std::int64_t elements = product(w.kernel), row = product(w.count);
+  for (std::int64_t i = 0; i < w.planes * elements; ++i) {
+    T* const plane = x + i / elements * product(w.plane);
+    const Runs runs(w, i % elements);
+    if (!runs.one || runs.empty()) {
+      fold_row(w, i % elements, y + i * row, plane);
+      continue;
+    }
+    clear_edges(w, runs, y + i * row);
+    add_runs(w, 1, runs.whole(w), y + i * row + runs.column, plane + runs.plane);
+  }
+}
 
 template <class T>
 void unfold(const Windows& w, const T* x, T* y) {
@@ -109,8 +147,10 @@ void fold(const Windows& w, const T* y, T* x) {
   });
 }
 
-#define INSTANTIATE(T)                                \
-  template void unfold(const Windows&, const T*, T*); \
+#define INSTANTIATE(T)                                     \
+  template void unfold_here(const Windows&, const T*, T*); \
+  template void fold_here(const Windows&, T*, T*);         \
+  template void unfold(const Windows&, const T*, T*);      \
   template void fold(const Windows&, const T*, T*);
 INSTANTIATE(float)
 INSTANTIATE(double)

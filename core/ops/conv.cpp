@@ -1,14 +1,17 @@
-// Convolutions. Only unfold and fold know about windows, and each is the other's gradient; the rest
-// is matmul and views, so derivatives of every order come free.
+// Convolutions: three maps, each linear in both arguments, and each the gradient of the others, so
+// derivatives of every order come free: convolved (y of x and weight), its adjoint for x
+// (convolved_back) and its adjoint for the weight (correlated).
 #include "core/ops/conv.h"
 
+#include "core/kernels/blas.h"
+#include "core/kernels/convolution.h"
 #include "core/kernels/im2col.h"
 #include "core/node.h"
 #include "core/ops/binary.h"
 #include "core/ops/dispatch.h"
 #include "core/ops/layout.h"
-#include "core/ops/matmul.h"
 #include "core/ops/operands.h"
+#include "core/ops/reduce.h"
 #include "core/ops/view.h"
 
 namespace gradzoo {
@@ -90,9 +93,93 @@ void check_operands(const char* op, const Tensor& x, const Tensor& weight, std::
         op, groups, x.shape(), weight.shape());
 }
 
-// [batch, channels, height, width] plus one number for each channel.
-Tensor add_bias(const Tensor& y, const Tensor& bias) {
-  return bias.defined() ? y + reshape(bias, {bias.size(0), 1, 1}) : y;
+// Everything but the tensors.
+struct Geometry {
+  WindowOptions windows;
+  std::int64_t groups;
+  HeightWidth size;  // of the images
+};
+
+// Of maps between images of `channels` channels, of this size, and those with `outputs`.
+kernels::Convolution convolution(const char* op, const Geometry& g, std::int64_t batch,
+                                 std::int64_t channels, std::int64_t outputs) {
+  check(kernels::blas_problem().empty(), "{}: {}", op, kernels::blas_problem());
+  const kernels::Windows windows = make_windows(op, channels / g.groups, g.size, g.windows);
+  const std::int64_t terms = windows.planes * windows.kernel[0] * windows.kernel[1];
+  const std::int64_t places =
+      std::max(windows.count[0] * windows.count[1], windows.plane[0] * windows.plane[1]);
+  check(std::max({terms, places, outputs}) <= kLargest,
+        "{}: an image of {} x {} and a window of {} elements are too large", op, g.size.height,
+        g.size.width, terms);
+  return {windows, batch, g.groups, outputs / g.groups};
+}
+
+// kernel(plan, scratch) in the element type of `dtype`, with memory for the columns.
+template <class Kernel>
+void run(const char* op, const kernels::Convolution& c, DType dtype, Kernel kernel) {
+  const auto plan = plan_of(c);
+  const Tensor scratch = empty({plan.memory}, dtype);
+  dispatch_floating(op, dtype, [&]<class T>() { kernel(plan, mutable_data<T>(scratch)); });
+}
+
+Tensor convolved_back(const char* op, const Tensor& y, const Tensor& weight, const Geometry& g);
+Tensor correlated(const Tensor& x, const Tensor& y, const Geometry& g);
+
+// x [batch, channels, size], weight [out, channels / groups, kernel] -> [batch, out, windows].
+Tensor convolved(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                 const Geometry& g) {
+  const auto c = convolution(op, g, x.size(0), x.size(1), weight.size(0));
+  const Tensor image = row_major(x), w = row_major(weight);
+  const Tensor b = bias.defined() ? row_major(bias) : bias;
+  const Tensor y =
+      empty({x.size(0), weight.size(0), c.windows.count[0], c.windows.count[1]}, x.dtype());
+  run(op, c, x.dtype(), [&]<class T>(const auto& plan, T* scratch) {
+    kernels::convolve(c, plan, image.data<T>(), w.data<T>(), b.defined() ? b.data<T>() : nullptr,
+                      mutable_data<T>(y), scratch);
+  });
+  return record(y, op, {x, weight, bias}, {x, weight}, [g](const BackwardContext& c) -> Grads {
+    Grads grads(3);
+    if (c.needs(0)) grads[0] = convolved_back("conv2d_input", c.grad, c.saved(1), g);
+    if (c.needs(1)) grads[1] = correlated(c.saved(0), c.grad, g);
+    if (c.needs(2)) grads[2] = sum(c.grad, {0, 2, 3});
+    return grads;
+  });
+}
+
+// y [batch, out, windows], weight as above -> [batch, channels, size].
+Tensor convolved_back(const char* op, const Tensor& y, const Tensor& weight, const Geometry& g) {
+  const std::int64_t channels = weight.size(1) * g.groups;
+  const auto c = convolution(op, g, y.size(0), channels, y.size(1));
+  const Tensor packed = row_major(y), w = row_major(weight);
+  const Tensor x = empty({y.size(0), channels, g.size.height, g.size.width}, y.dtype());
+  run(op, c, y.dtype(), [&]<class T>(const auto& plan, T* scratch) {
+    kernels::convolve_adjoint(c, plan, packed.data<T>(), w.data<T>(), mutable_data<T>(x), scratch);
+  });
+  return record(x, op, {y, weight}, {y, weight}, [g](const BackwardContext& c) -> Grads {
+    Grads grads(2);
+    if (c.needs(0)) grads[0] = convolved("conv2d", c.grad, c.saved(1), {}, g);
+    if (c.needs(1)) grads[1] = correlated(c.grad, c.saved(0), g);
+    return grads;
+  });
+}
+
+// x [batch, channels, size], y [batch, out, windows] -> [out, channels / groups, kernel].
+Tensor correlated(const Tensor& x, const Tensor& y, const Geometry& g) {
+  const char* const op = "conv2d_weight";
+  const auto c = convolution(op, g, x.size(0), x.size(1), y.size(1));
+  const Tensor image = row_major(x), packed = row_major(y);
+  const HeightWidth& kernel = g.windows.kernel;
+  const Tensor w = empty({y.size(1), x.size(1) / g.groups, kernel.height, kernel.width}, x.dtype());
+  run(op, c, x.dtype(), [&]<class T>(const auto& plan, T* scratch) {
+    kernels::convolve_weight(c, plan, image.data<T>(), packed.data<T>(), mutable_data<T>(w),
+                             scratch);
+  });
+  return record(w, op, {x, y}, {x, y}, [g](const BackwardContext& c) -> Grads {
+    Grads grads(2);
+    if (c.needs(0)) grads[0] = convolved_back("conv2d_input", c.saved(1), c.grad, g);
+    if (c.needs(1)) grads[1] = convolved("conv2d", c.saved(0), c.grad, {}, g);
+    return grads;
+  });
 }
 
 // conv2d on behalf of `op`.
@@ -102,22 +189,9 @@ Tensor convolve(const char* op, const Tensor& x, const Tensor& weight, const Ten
   check(weight.size(1) * o.groups == x.size(1),
         "{}: x of shape {} has {} channels, but a weight of shape {} with {} groups wants {}", op,
         x.shape(), x.size(1), weight.shape(), o.groups, weight.size(1) * o.groups);
-  const std::int64_t batch = x.size(0), out = weight.size(0), groups = o.groups;
-  check_bias(op, bias, out, weight);
-  const WindowOptions options{.kernel = {weight.size(2), weight.size(3)},
-                              .stride = o.stride,
-                              .padding = o.padding,
-                              .dilation = o.dilation};
-  const Tensor columns = unfold_for(op, x, options);  // [batch, channels * kernel, windows]
-  const auto count = make_windows(op, 0, {x.size(2), x.size(3)}, options).count;
-  const Shape image{batch, out, count[0], count[1]};
-  const std::int64_t terms = weight.size(1) * weight.size(2) * weight.size(3);
-  if (groups == 1) {
-    return add_bias(reshape(matmul(reshape(weight, {out, terms}), columns), image), bias);
-  }
-  const Tensor y = matmul(reshape(weight, {groups, out / groups, terms}),
-                          reshape(columns, {batch, groups, terms, count[0] * count[1]}));
-  return add_bias(reshape(y, image), bias);
+  check_bias(op, bias, weight.size(0), weight);
+  const WindowOptions windows{{weight.size(2), weight.size(3)}, o.stride, o.padding, o.dilation};
+  return convolved(op, x, weight, bias, {windows, o.groups, {x.size(2), x.size(3)}});
 }
 
 std::int64_t transposed_extent(std::int64_t n, std::int64_t kernel, std::int64_t stride,
@@ -193,14 +267,10 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
   check(size.height >= 1 && size.width >= 1 && x.size(2) >= 1 && x.size(3) >= 1,
         "{}: x of shape {} and weight of shape {} with these options leave no output, got {} x {}",
         op, x.shape(), weight.shape(), size.height, size.width);
-  const std::int64_t batch = x.size(0), groups = o.groups, channels = x.size(1) / groups;
-  const std::int64_t terms = weight.size(1) * weight.size(2) * weight.size(3);
-  check_bias(op, bias, weight.size(1) * groups, weight);
-  const std::int64_t positions = x.size(2) * x.size(3);
-  const Tensor columns = matmul(transpose(reshape(weight, {groups, channels, terms})),
-                                reshape(x, {batch, groups, channels, positions}));
-  const Tensor y = fold(reshape(columns, {batch, groups * terms, positions}), size, options);
-  return add_bias(y, bias);
+  const std::int64_t out = weight.size(1) * o.groups;
+  check_bias(op, bias, out, weight);
+  const Tensor y = convolved_back(op, x, weight, {options, o.groups, size});
+  return bias.defined() ? y + reshape(bias, {out, 1, 1}) : y;
 }
 
 }  // namespace gradzoo

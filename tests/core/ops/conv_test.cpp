@@ -64,26 +64,64 @@ TEST_CASE("fold is the adjoint of unfold, and conv_transpose2d that of conv2d") 
   }
 }
 
+TEST_CASE("a convolution is unfold and a product of matrices, for images that are taken in parts") {
+  struct Case {
+    Shape x, weight;
+    Conv2dOptions o;
+  };
+  const std::vector<Case> cases = {
+      {{1, 3, 40, 41}, {2, 3, 3, 3}, {.padding = 1}},         // parts of the rows
+      {{1, 2, 1, 1100}, {3, 2, 1, 3}, {.padding = {0, 1}}},   // parts of the only row
+      {{1, 2, 1, 1100}, {3, 2, 1, 3}, {.stride = 2}},         //
+      {{1, 2, 1100, 1}, {3, 2, 3, 1}, {.padding = {1, 0}}},   // rows of one element
+      {{3, 60, 18, 17}, {4, 60, 3, 3}, {.padding = {2, 1}}},  // of so few that they fit
+      {{2, 20, 33, 31}, {4, 10, 3, 2}, {.stride = {2, 1}, .padding = 1, .groups = 2}},
+      {{9, 5, 17, 33}, {7, 5, 1, 1}, {}},                           // the image is the columns
+      {{9, 5, 17, 33}, {7, 5, 1, 1}, {.stride = 2, .padding = 0}},  //
+      {{5, 6, 20, 33}, {6, 1, 3, 3}, {.padding = 1, .groups = 6}},  // one channel, one kernel
+      {{5, 6, 20, 35}, {6, 1, 3, 3}, {.stride = 2, .dilation = 2, .groups = 6}},
+  };
+  Rng rng(4);
+  for (const auto& [shape, kernel, o] : cases) {
+    CAPTURE(shape);
+    CAPTURE(kernel);
+    const Tensor x = randn(shape, rng, DType::f64).requires_grad_();
+    const Tensor w = randn(kernel, rng, DType::f64).requires_grad_();
+    const Tensor y = conv2d(x, w, {}, o);
+    const Tensor columns = unfold(x, {{kernel[2], kernel[3]}, o.stride, o.padding, o.dilation});
+    const Tensor product =
+        matmul(reshape(w, {o.groups, kernel[0] / o.groups, -1}),
+               reshape(columns, {shape[0], o.groups, columns.size(1) / o.groups, columns.size(2)}));
+    const Tensor expected = reshape(product, y.shape());
+    CHECK(max(abs(y - expected)).item() < 1e-12);
+    const Tensor upstream = randn(y.shape(), rng, DType::f64);
+    const auto ours = grad({sum(y * upstream)}, {x, w});
+    const auto composed = grad({sum(expected * upstream)}, {x, w});
+    for (std::size_t i = 0; i < 2; ++i) CHECK(max(abs(ours[i] - composed[i])).item() < 1e-11);
+  }
+}
+
 TEST_CASE("the bits of a convolution do not depend on the number of threads") {
   Rng rng(3);
   const Tensor x = randn({3, 8, 40, 41}, rng).requires_grad_();
-  const Tensor w = randn({6, 4, 3, 3}, rng).requires_grad_();
   const int before = num_threads();
-  std::vector<std::vector<float>> seen;
-  for (const int threads : {1, 2, 3}) {
-    set_num_threads(threads);
-    const Tensor y = conv2d(x, w, {}, {.padding = 1, .groups = 2});
-    const auto grads = grad({sum(y * y)}, {x, w});
-    std::vector<float> all = y.to_vector<float>();
-    for (const Tensor& g : grads) {
-      const std::vector<float> part = g.to_vector<float>();
-      all.insert(all.end(), part.begin(), part.end());
+  for (const std::int64_t groups : {1, 2, 8}) {
+    const Tensor w = randn({8, 8 / groups, 3, 3}, rng).requires_grad_();
+    std::vector<std::vector<float>> seen;
+    for (const int threads : {1, 2, 3}) {
+      set_num_threads(threads);
+      const Tensor y = conv2d(x, w, {}, {.padding = 1, .groups = groups});
+      std::vector<float> all = y.to_vector<float>();
+      for (const Tensor& g : grad({sum(y * y)}, {x, w})) {
+        const std::vector<float> part = g.to_vector<float>();
+        all.insert(all.end(), part.begin(), part.end());
+      }
+      seen.push_back(all);
     }
-    seen.push_back(all);
+    set_num_threads(before);
+    CHECK(seen[0] == seen[1]);
+    CHECK(seen[0] == seen[2]);
   }
-  set_num_threads(before);
-  CHECK(seen[0] == seen[1]);
-  CHECK(seen[0] == seen[2]);
 }
 
 TEST_CASE("errors of convolutions name shapes and options") {

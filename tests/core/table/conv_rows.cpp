@@ -131,11 +131,13 @@ void add_conv2d_rows(std::vector<OpRow>& rows) {
       [](Rng& rng) -> std::vector<Sample> {
         return {triple("ordinary", {2, 2, 5, 6}, {2, 2, 2, 3}, 2, rng),
                 triple("edge: most windows lie outside", {1, 1, 1, 1}, {1, 1, 2, 3}, 1, rng),
-                triple("edge: nothing but padding", {1, 1, 2, 0}, {1, 1, 2, 3}, 1, rng)};
+                triple("edge: nothing but padding", {1, 1, 2, 0}, {1, 1, 2, 3}, 1, rng),
+                triple("one channel and one kernel", {2, 1, 5, 7}, {1, 1, 2, 3}, 1, rng)};
       });
   add("3 groups, padding 1", {.padding = 1, .groups = 3}, [](Rng& rng) -> std::vector<Sample> {
     return {triple("ordinary", {2, 3, 3, 2}, {6, 1, 2, 3}, 6, rng),
             triple("two channels each", {1, 6, 2, 2}, {3, 2, 1, 2}, 3, rng),
+            triple("one channel and one kernel each", {2, 3, 4, 3}, {3, 1, 3, 2}, 3, rng),
             triple("no images", {0, 3, 2, 2}, {3, 1, 2, 2}, 3, rng)};
   });
 }
