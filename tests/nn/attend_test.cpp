@@ -122,17 +122,6 @@ TEST_CASE("what a mask hides changes nothing: padding appended, each batch row o
   }
 }
 
-TEST_CASE("attend does not mind the order of the keys") {
-  const Tensor scores = test::input({2, 3, 4}, 1), values = test::input({2, 4, 2}, 2);
-  const Tensor order = tensor({3, 1, 0, 2}, DType::i64);
-  for (const Normalizer normalizer : kNormalizers) {
-    const Attended all = attend(scores, values, {}, normalizer);
-    const Attended shuffled =
-        attend(index_select(scores, 2, order), index_select(values, 1, order), {}, normalizer);
-    CHECK(test::max_difference(all.context, shuffled.context) < 1e-12);
-  }
-}
-
 TEST_CASE("attend over no keys, no queries, no batch; over heads") {
   for (const Normalizer normalizer : kNormalizers) {
     const auto context = [&](const Shape& s, const Shape& v) {

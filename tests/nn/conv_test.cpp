@@ -1,4 +1,4 @@
-// Convolution layers: values by hand, first values, laws, all gradients by finite differences.
+// Convolution layers: values by hand, first values, all gradients by finite differences.
 #include "nn/conv.h"
 
 #include <doctest/doctest.h>
@@ -91,36 +91,6 @@ TEST_CASE("gradients of convolution layers") {
                     {2, 2, 5});
   }
   check_gradients(Conv2d(2, 2, 2, rng), {0, 2, 3, 3});
-}
-
-TEST_CASE("law: a token leaves the outputs of CausalConv1d before it the same bit for bit") {
-  Rng rng(5);
-  const CausalConv1d layer(6, 7, 3, rng, {.dilation = 2});
-  const std::int64_t time = 37;
-  const Tensor x = randn({2, 6, time}, rng);
-  const Tensor y = layer(x);
-  CHECK(y.shape() == Shape{2, 7, time});
-  for (std::int64_t t = 0; t < time; ++t) {
-    CAPTURE(t);
-    const Tensor changed =
-        concat({slice(x, 2, 0, t), slice(x, 2, t, t + 1) + 1.0, slice(x, 2, t + 1)}, 2);
-    const Tensor z = layer(changed);
-    CHECK(slice(z, 2, 0, t).to_vector<float>() == slice(y, 2, 0, t).to_vector<float>());
-    CHECK(test::max_difference(slice(z, 2, t, t + 1), slice(y, 2, t, t + 1)) > 0.01);
-  }
-}
-
-TEST_CASE("law: an image alone is convolved as in a batch") {
-  Rng rng(6);
-  const Tensor x = randn({3, 4, 6, 5}, rng);
-  const auto check_rows = [&](const auto& layer) {
-    const Tensor y = layer(x);
-    for (std::int64_t b = 0; b < 3; ++b) {
-      CHECK(test::max_difference(slice(y, 0, b, b + 1), layer(slice(x, 0, b, b + 1))) < 1e-6);
-    }
-  };
-  check_rows(Conv2d(4, 6, 3, rng, {.padding = 1, .groups = 2}));
-  check_rows(ConvTranspose2d(4, 6, 3, rng, {.stride = 2, .groups = 2}));
 }
 
 TEST_CASE("convolution layers refuse widths below 1 and groups that do not divide") {

@@ -1,4 +1,4 @@
-// Encoder and decoder layers: the order of norm and residual, laws, gradients.
+// Encoder and decoder layers: the order of norm and residual, gradients.
 #include "nn/transformer_layer.h"
 
 #include <doctest/doctest.h>
