@@ -144,10 +144,12 @@ Tensor MultiheadAttention::step(const Tensor& x, KvCache& cache, const Tensor& m
   const Scope scope("MultiheadAttention");
   const auto [q, k, v] = project_all(*this, x, x, x);
   const std::int64_t first = cache.length(), added = x.size(1);
+  // One token may see all there is. A mask that does not fit is found before anything is added.
+  const bool free = added == 1 && !mask.defined();
+  const Tensor visible = free ? Tensor() : causal_mask(added, first + added) & mask;
   cache.append(placed(positions, k, first), v);
-  const Tensor causal = added == 1 ? Tensor() : causal_mask(added, cache.length());
   const Tensor context = attend_by_place(positions, placed(positions, q, first), cache.keys(),
-                                         cache.values(), causal & mask, dropout)
+                                         cache.values(), visible, dropout)
                              .context;
   return out_proj(merge_heads(context));
 }

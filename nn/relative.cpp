@@ -81,6 +81,11 @@ Tensor RelativePositions::operator()(const Tensor& q, const Tensor& k, const Ten
 Attended RelativePositions::with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
                                          const Tensor& mask, double dropout) const {
   const Scope scope("RelativePositions");
+  check(
+      !value_weight.defined() || v.size(-1) == key_weight.size(1),
+      "RelativePositions: v must be [..., keys, {}], as wide as the vectors of the distances, got "
+      "{}",
+      key_weight.size(1), v.shape());
   const Tensor pairs = scaled_dot_product_scores(q, k) + scores(q, k.size(-2));
   const Tensor weights = attention_weights(pairs, mask);
   const Tensor kept = gradzoo::dropout(weights, dropout);

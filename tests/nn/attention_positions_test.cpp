@@ -103,6 +103,16 @@ TEST_CASE("a shift of the whole sequence changes nothing: the schemes know dista
   }
 }
 
+TEST_CASE("fewer queries than keys: they are the last ones, for every scheme") {
+  const Tensor x = test::input({2, 5, 8}, 1);
+  for (const AttentionPositions& positions : schemes()) {
+    CAPTURE(positions.index());
+    const MultiheadAttention layer = attention_f64(positions);
+    const Tensor last = layer(slice(x, 1, 3), x, x, causal_mask(2, 5));
+    CHECK(test::max_difference(last, slice(layer(x, x, x, causal_mask(5)), 1, 3)) < 1e-12);
+  }
+}
+
 TEST_CASE("weights of positions have names and are counted, tables are not") {
   const std::int64_t alone = parameter_count(attention_f64(NoPositions{}));
   CHECK(parameter_count(attention_f64(RotaryPositions(6, 2))) == alone);

@@ -20,6 +20,11 @@ Tensor padding(const Tensor& real) { return unsqueeze(real, 1); }
 // attn_mask and key_padding_mask together.
 const auto both = [](const auto& get) { return get("mask") & padding(get("real")); };
 
+// compare() wants a module; a function has no weights.
+struct NoWeights {
+  static void fields(auto&, auto&&) {}
+};
+
 }  // namespace
 
 TEST_CASE("PyTorch: MultiheadAttention under a mask and padding, self, and three tensors") {
@@ -39,6 +44,12 @@ TEST_CASE("PyTorch: MultiheadAttention with kdim and vdim, under a mask and padd
   };
   compare("attention_kdim_vdim", nn::MultiheadAttention(8, 4, rng, {.kdim = 5, .vdim = 3}), run);
   compare("attention_vdim", nn::MultiheadAttention(8, 4, rng, {.bias = false, .vdim = 3}), run);
+}
+
+TEST_CASE("PyTorch: attention whose heads share keys and values, the last query at the last key") {
+  compare("attention_shared_heads", NoWeights{}, [](const auto&, const Inputs& in, const auto&) {
+    return nn::scaled_dot_product_attention(in[0], in[1], in[2], nn::causal_mask(3, 5));
+  });
 }
 
 TEST_CASE("PyTorch: Transformer layers with gelu, under a mask and padding on both sides") {

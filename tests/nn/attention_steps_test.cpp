@@ -105,6 +105,21 @@ TEST_CASE("steps equal all at once after rows are reordered, doubled and dropped
   }
 }
 
+TEST_CASE("a step whose mask does not fit all keys adds nothing") {
+  const MultiheadAttention layer = layers(4)[0];
+  const Tensor x = test::input({2, 4, kWidth}, 6).detach();
+  const NoGrad no_grad;
+  KvCache cache = layer.make_cache(2, 4);
+  layer.step(slice(x, 1, 0, 2), cache);
+  const Tensor of_new = padding_mask(tensor({2, 1}, DType::i64), 2);  // there are 4 keys
+  CHECK_THROWS_WITH_AS(layer.step(slice(x, 1, 2, 4), cache, of_new),
+                       "masks: they do not fit each other, got [queries, keys] [2, 4] and [batch, "
+                       "queries, keys] [2, 1, 2]",
+                       Error);
+  CHECK_THROWS_AS(layer.step(slice(x, 1, 2, 3), cache, of_new), Error);
+  CHECK(cache.length() == 2);
+}
+
 TEST_CASE("KVC7: one new token sees every key, not the first alone") {
   const MultiheadAttention layer = layers(4)[0];
   const Tensor x = test::input({1, 4, kWidth}, 3).detach();

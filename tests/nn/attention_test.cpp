@@ -159,6 +159,27 @@ TEST_CASE("MSK1: a query of MultiheadAttention that sees nothing has weights 0")
   }
 }
 
+// The report's input: embed 1, one head, batch 2, time 4. Together with the padding of row 1, its
+// last query sees nothing.
+TEST_CASE("MSK1: attention mask and padding together hide a row, and every gradient is finite") {
+  Rng rng(9);
+  const auto layer = nn::to(MultiheadAttention(1, 1, rng), DType::f64);
+  const Tensor x = rand({2, 4, 1}, rng, DType::f64).requires_grad_();
+  const Tensor mask =
+      tensor({{1, 0, 0, 0}, {1, 1, 0, 0}, {0, 1, 1, 0}, {0, 0, 1, 1}}, DType::boolean);
+  const Tensor real = padding_mask(tensor({4, 2}, DType::i64), 4);
+  const Attended got = layer.with_weights(x, x, x, mask & real);
+  for (int k = 0; k < 4; ++k) CHECK(got.weights.at({1, 0, 3, k}) == 0);
+  CHECK(got.weights.at({1, 0, 2, 1}) == 1);
+  CHECK(got.context.at({1, 3, 0}) == 0);  // the output's bias starts at 0
+  sum(square(got.context)).backward();
+  for (const Tensor& parameter : nn::parameters(layer)) {
+    for (const double g : parameter.grad().to_vector<double>()) CHECK(std::isfinite(g));
+  }
+  for (const double g : x.grad().to_vector<double>()) CHECK(std::isfinite(g));
+  CHECK(x.grad().at({1, 3, 0}) == 0);
+}
+
 TEST_CASE("gradients of MultiheadAttention with weights, of output and weights") {
   const MultiheadAttention layer = attention_f64(4, 2);
   const auto f = [&](const std::vector<Tensor>& in) {
@@ -170,6 +191,65 @@ TEST_CASE("gradients of MultiheadAttention with weights, of output and weights")
   CHECK_MESSAGE(first.ok, first.report);
   const auto second = nn::gradgradcheck(layer, f, inputs);
   CHECK_MESSAGE(second.ok, second.report);
+}
+
+TEST_CASE("MultiheadAttention: other widths and fewer heads are the same map by single products") {
+  Rng rng(10);
+  MultiheadAttention made(8, 4, rng, {.kdim = 3, .vdim = 5, .num_kv_heads = 2});
+  assign(made.in_proj_bias, randn({16}, rng));
+  const MultiheadAttention layer = nn::to(made, DType::f64);
+  CHECK_FALSE(layer.in_proj_weight.defined());
+  CHECK(layer.k_proj_weight.shape() == Shape{4, 3});
+  CHECK(layer.v_proj_weight.shape() == Shape{4, 5});
+  CHECK(parameter_count(layer) == 8 * 8 + 4 * 3 + 4 * 5 + (8 + 4 + 4) + 8 * 8 + 8);
+  const Tensor query = test::input({2, 3, 8}, 1), key = test::input({2, 4, 3}, 2),
+               value = test::input({2, 4, 5}, 3);
+  const auto bias = [&](int from, int to) { return slice(layer.in_proj_bias, 0, from, to); };
+  const Tensor q = linear(query, layer.q_proj_weight, bias(0, 8));
+  const Tensor k = linear(key, layer.k_proj_weight, bias(8, 12));
+  const Tensor v = linear(value, layer.v_proj_weight, bias(12, 16));
+  std::vector<Tensor> heads;  // heads 0 and 1 share the first of keys and values
+  for (int h = 0; h < 4; ++h) {
+    const int g = h / 2;
+    heads.push_back(scaled_dot_product_attention(slice(q, 2, 2 * h, 2 * h + 2),
+                                                 slice(k, 2, 2 * g, 2 * g + 2),
+                                                 slice(v, 2, 2 * g, 2 * g + 2)));
+  }
+  const Tensor want = layer.out_proj(concat(heads, 2));
+  CHECK(test::max_difference(layer(query, key, value), want) < 1e-12);
+}
+
+TEST_CASE(
+    "MultiheadAttention: the packed product of shared heads, for one, two and three tensors") {
+  Rng rng(11);
+  MultiheadAttention made(8, 4, rng, {.num_kv_heads = 2});
+  assign(made.in_proj_bias, randn({16}, rng));
+  const MultiheadAttention layer = nn::to(made, DType::f64);
+  CHECK(layer.in_proj_weight.shape() == Shape{16, 8});
+  const Tensor x = test::input({2, 3, 8}, 1), y = clone(x), z = clone(x);
+  const Tensor one = layer(x, x, x);
+  CHECK(test::max_difference(layer(x, y, y), one) < 1e-12);
+  CHECK(test::max_difference(layer(x, y, z), one) < 1e-12);
+  CHECK(test::max_difference(layer(x, x, z), one) < 1e-12);
+}
+
+TEST_CASE("MultiheadAttention names inputs that do not fit") {
+  Rng rng(12);
+  const MultiheadAttention layer(4, 2, rng);
+  CHECK_THROWS_WITH_AS(layer(ones({2, 4}), ones({1, 2, 4}), ones({1, 2, 4})),
+                       "MultiheadAttention: query and key must be [batch, time, width] of one "
+                       "batch, got [2, 4] and [1, 2, 4]",
+                       Error);
+  CHECK_THROWS_WITH_AS(
+      layer(ones({1, 2, 4}), ones({1, 2, 4}), ones({1, 3, 4})),
+      "MultiheadAttention: key and value must be [batch, keys, width], got [1, 2, 4] and [1, 3, 4]",
+      Error);
+  CHECK_THROWS_AS(layer(ones({2, 3, 4}), ones({1, 3, 4}), ones({1, 3, 4})), Error);
+  CHECK_THROWS_WITH_AS(MultiheadAttention(8, 4, rng, {.num_kv_heads = 3}),
+                       "MultiheadAttention: num_kv_heads must divide num_heads, got 3 and 4",
+                       Error);
+  CHECK_THROWS_WITH_AS(MultiheadAttention(8, 4, rng, {.kdim = -1}),
+                       "MultiheadAttention: kdim and vdim must be at least 1, got -1 and 8", Error);
 }
 
 TEST_CASE("MultiheadAttention refuses heads that do not divide the width") {

@@ -93,7 +93,7 @@ Tensors attended(const OnnxCase& c) {
   const nn::DotProductOptions options{.scale = c.number("scale", 0),
                                       .softcap = c.number("softcap", 0)};
   const Tensor mask = mask_of(c, q.size(2), cache.length());
-  const auto [context, weights] =
+  const nn::Attended got =
       nn::attend_by_dot_product(q, cache.keys(), cache.values(), mask, options);
   const auto scores = [&](double softcap) {
     return nn::scaled_dot_product_scores(q, cache.keys(),
@@ -108,11 +108,11 @@ Tensors attended(const OnnxCase& c) {
       case 2:
         return nn::apply_mask("onnx", scores(options.softcap), mask).scores;
       default:
-        return weights;
+        return got.weights;
     }
   };
-  return {c.in(0).dim() == 3 ? nn::merge_heads(context) : context, cache.keys(), cache.values(),
-          asked_for()};
+  return {c.in(0).dim() == 3 ? nn::merge_heads(got.context) : got.context, cache.keys(),
+          cache.values(), asked_for()};
 }
 
 }  // namespace

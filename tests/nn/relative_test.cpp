@@ -156,4 +156,14 @@ TEST_CASE("RelativePositions refuses sizes and widths that do not fit") {
       "RelativePositions: q must be [..., queries, 4] and keys not negative, got [2, 3, 5] and 3",
       Error);
   CHECK_THROWS_AS(layer.context(ones({4})), Error);
+  CHECK_THROWS_WITH_AS(layer(ones({2, 4}), ones({3, 4}), ones({3, 1})),
+                       "RelativePositions: v must be [..., keys, 4], as wide as the vectors of the "
+                       "distances, got [3, 1]",
+                       Error);
+  const RelativePositions plain(2, 4, rng, {.values = false});
+  CHECK(plain(ones({2, 4}), ones({3, 4}), ones({3, 1})).shape() == Shape{2, 1});
+  CHECK_THROWS_WITH_AS(plain.context(ones({2, 3})),
+                       "RelativePositions: the context needs distances in the values and weights "
+                       "[..., queries, keys], got [2, 3]",
+                       Error);
 }

@@ -45,6 +45,13 @@ def attention():
                                        torch.randn(2, 4, 8)],
            lambda m, q, k, v: m(q, k, v, need_weights=False)[0])
 
+    # Six query heads, two of keys and values; as many queries as the last of the keys.
+    mask = torch.ones(3, 5, dtype=torch.bool).tril(2)
+    record("attention_shared_heads", nn.Module(),
+           [torch.randn(2, 6, 3, 4), torch.randn(2, 2, 5, 4), torch.randn(2, 2, 5, 2)],
+           lambda m, q, k, v: nn.functional.scaled_dot_product_attention(
+               q, k, v, attn_mask=mask, enable_gqa=True))
+
 
 def transformer_layers():
     causal = torch.ones(4, 4, dtype=torch.bool).tril()
