@@ -47,7 +47,7 @@ class Optimizer {
     Options options;
   };
 
-  /// Throws for options out of range and as unique_parameters does.
+  /// Throws for options out of range, without any parameters, and as unique_parameters does.
   Optimizer(const Parameters& parameters, const Options& options = {})
       : Optimizer(std::vector<Group>{{parameters, options}}) {}
   explicit Optimizer(const std::vector<Group>& groups);
@@ -55,14 +55,15 @@ class Optimizer {
   Optimizer& operator=(Optimizer&&) noexcept = default;
 
   /// One step along the gradients, with every group's lr multiplied by `lr_factor`, which is what
-  /// a schedule gives: adam.step(noam(adam.steps() + 1, d_model, warmup)).
+  /// a schedule gives: adam.step(noam(adam.steps() + 1, d_model, warmup)). Throws, changing
+  /// nothing, for a factor or options out of range.
   void step(double lr_factor = 1);
   /// Forgets the gradients.
   void zero_grad();
   /// How many times step() was called, before a checkpoint was loaded too.
   std::int64_t steps() const { return read_count(steps_); }
   /// Of one group; may be changed between steps. What state is kept was decided at construction.
-  Options& options(std::size_t group = 0) { return options_.at(group); }
+  Options& options(std::size_t group = 0);
 
   /// Everything that the next steps depend on besides parameters and options, as "steps",
   /// "NAME.steps" and "NAME.mean": the tensors themselves, so that loading into them resumes.
@@ -101,11 +102,20 @@ Optimizer<Rule>::Optimizer(const std::vector<Group>& groups) {
     }
     items_.push_back(std::move(item));
   }
+  check(!items_.empty(), "{}: there are no parameters", Rule::kName);
+}
+
+template <class Rule>
+typename Rule::Options& Optimizer<Rule>::options(std::size_t group) {
+  check(group < options_.size(), "{}: there is no group {}, only {}", Rule::kName, group,
+        options_.size());
+  return options_[group];
 }
 
 template <class Rule>
 void Optimizer<Rule>::step(double lr_factor) {
   check(lr_factor >= 0, "{}: lr_factor must not be negative, got {}", Rule::kName, lr_factor);
+  for (const Options& options : options_) Rule::check_options(options);
   increment_count(steps_);
   for (const Item& item : items_) {
     const Tensor gradient = item.parameter.tensor.grad();

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/ops.h"
+#include "core/threads.h"
 #include "nn/checkpoint.h"
 #include "optim/adagrad.h"
 #include "optim/adam.h"
@@ -102,8 +103,8 @@ TEST_CASE(
   Adam adam(walk.named());
   walk.steps(adam, 1, 5);
   optim::NamedTensors wrong = adam.state();
-  CHECK(names(wrong) == std::vector<std::string>{"steps", "w.steps", "w.mean", "w.variance",
-                                                 "b.steps", "b.mean", "b.variance"});
+  REQUIRE(names(wrong) == std::vector<std::string>{"steps", "w.steps", "w.mean", "w.variance",
+                                                   "b.steps", "b.mean", "b.variance"});
   wrong[3].first = "w.varience";
   wrong[5].second = zeros({4}, DType::f64);
   const test::TemporaryDirectory folder;
@@ -135,10 +136,15 @@ TEST_CASE("groups have their own options; lr_factor multiplies the lr of each") 
   sgd.options(1).lr = 2;
   sgd.step();
   CHECK(b.item() == doctest::Approx(1 - 0.125 - 2));
+  CHECK_THROWS_WITH_AS(sgd.options(2), "Sgd: there is no group 2, only 2", Error);
   CHECK_THROWS_AS(sgd.step(-1), Error);
   CHECK_THROWS_AS(sgd.step(std::nan("")), Error);
   CHECK_THROWS_AS(Sgd({{{w}, {.lr = 0.1}}, {{b}, {.lr = -0.1}}}), Error);
+  sgd.options().lr = -1;
+  CHECK_THROWS_AS(sgd.step(), Error);
   CHECK(sgd.steps() == 2);
+  CHECK(b.item() == doctest::Approx(1 - 0.125 - 2));
+  CHECK_THROWS_WITH_AS(Sgd(std::vector<Tensor>{}), "Sgd: there are no parameters", Error);
 }
 
 TEST_CASE(
@@ -164,6 +170,42 @@ TEST_CASE("parameters without a gradient stay and count no step; zero_grad forge
   }
   adam.zero_grad();
   CHECK_FALSE(p.grad().defined());
+}
+
+TEST_CASE("TRN1: micro-batches of 10 and 2 tokens add up to the mean of all 12") {
+  Rng rng(1);
+  const Tensor x = randn({12, 3}, rng, DType::f64), targets = randint(0, 4, {12}, rng);
+  Tensor whole = zeros({3, 4}, DType::f64).requires_grad_();
+  Tensor parts = zeros({3, 4}, DType::f64).requires_grad_();
+  Sgd sgd({whole, parts}, {.lr = 0.1});
+  cross_entropy(matmul(x, whole), targets).backward();
+  for (const auto& [begin, end] : {std::pair{0, 10}, std::pair{10, 12}}) {
+    const Tensor logits = matmul(slice(x, 0, begin, end), parts);
+    const Tensor loss =
+        cross_entropy(logits, slice(targets, 0, begin, end), {.reduction = Reduction::sum});
+    (loss / 12.0).backward();
+  }
+  sgd.step();
+  CHECK(max(abs(whole - parts)).item() < 1e-15);
+  CHECK(max(abs(whole)).item() > 1e-3);
+}
+
+TEST_CASE("RNG3: steps have the same bits for 1 and 3 threads") {
+  const int before = num_threads();
+  std::vector<std::vector<float>> results;
+  for (const int threads : {1, 3}) {
+    set_num_threads(threads);
+    Rng rng(1);
+    Tensor p = randn({40001}, rng).requires_grad_();
+    Adam adam({p}, {.lr = 0.1, .weight_decay = 0.1});
+    for (int step = 0; step < 3; ++step) {
+      p.set_grad(randn({40001}, rng));
+      adam.step();
+    }
+    results.push_back(p.to_vector<float>());
+  }
+  set_num_threads(before);
+  CHECK(results[0] == results[1]);
 }
 
 TEST_CASE("a gradient with a history is followed like its numbers, and nothing is recorded") {
