@@ -3,84 +3,79 @@
 
 #include <cmath>
 
-#include "core/ops/binary.h"
-#include "core/ops/dropout.h"
-#include "core/ops/index.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
-#include "nn/init.h"
+#include "models/config_check.h"
+#include "nn/loss.h"
 #include "nn/mask.h"
 
 namespace gradzoo::models {
 namespace {
 
 void check_config(const TransformerConfig& c) {
-  const auto at_least_1 = [](const char* name, std::int64_t value) {
-    check(value >= 1, "Transformer: {} must be at least 1, got {}", name, value);
-  };
-  at_least_1("source_vocab", c.source_vocab);
-  at_least_1("target_vocab", c.target_vocab);
-  at_least_1("d_model", c.d_model);
-  at_least_1("num_heads", c.num_heads);
-  at_least_1("num_encoder_layers", c.num_encoder_layers);
-  at_least_1("num_decoder_layers", c.num_decoder_layers);
-  at_least_1("d_ff", c.d_ff);
-  at_least_1("max_length", c.max_length);
-  check(c.d_model % c.num_heads == 0,
-        "Transformer: num_heads must divide d_model, got num_heads {} and d_model {}", c.num_heads,
-        c.d_model);
-  check(c.dropout >= 0 && c.dropout < 1, "Transformer: dropout must be in [0, 1), got {}",
-        c.dropout);
+  check_sizes("Transformer", c);
+  check_heads("Transformer", c.num_heads, c.d_model);
+  check_dropout("Transformer", c.dropout);
+  check(!c.tie_embeddings || c.source_vocab == c.target_vocab,
+        "Transformer: tie_embeddings needs one vocabulary, got source_vocab {} and target_vocab {}",
+        c.source_vocab, c.target_vocab);
 }
 
-// Embeddings are multiplied by sqrt(d_model) before positions are added: this makes them unit size.
-nn::Embedding make_embedding(std::int64_t vocab, std::int64_t d_model, Rng& rng) {
-  nn::Embedding embedding(vocab, d_model, rng);
-  embedding.weight =
-      nn::init::normal({vocab, d_model}, 0, 1 / std::sqrt(static_cast<double>(d_model)), rng);
-  return embedding;
-}
-
-// Ids [batch, time] -> [batch, time, d_model], with positions.
-Tensor embed(const nn::Embedding& embedding, const nn::SinusoidalPositions& positions, double p,
-             const Tensor& ids) {
-  check(ids.dim() == 2, "Transformer: ids must be [batch, time], got shape {}", ids.shape());
-  const double scale = std::sqrt(static_cast<double>(embedding.weight.size(1)));
-  return dropout(positions(embedding(ids) * scale), p);
+// One half of the model, from ids [batch, time] to [batch, time, d_model]; `apply` is a layer.
+template <class Layers, class Apply>
+Tensor through(const char* half, const TokenEmbedding& embedding, const Tensor& ids,
+               const Layers& layers, const std::optional<nn::LayerNorm>& norm, const Apply& apply) {
+  const Scope scope(half);
+  Tensor x = embedding(ids);
+  for (const auto& layer : layers) x = apply(layer, x);
+  return norm ? (*norm)(x) : x;
 }
 
 }  // namespace
 
 Transformer::Transformer(const TransformerConfig& given, Rng& rng) : config(given) {
   check_config(config);
-  const nn::TransformerLayerOptions layer{config.d_model, config.num_heads, config.d_ff,
-                                          config.dropout, config.norm_first};
-  source_embedding = make_embedding(config.source_vocab, config.d_model, rng);
-  target_embedding = make_embedding(config.target_vocab, config.d_model, rng);
-  positions = nn::SinusoidalPositions(config.max_length, config.d_model);
-  for (int i = 0; i < config.num_encoder_layers; ++i) encoder_layers.emplace_back(layer, rng);
-  for (int i = 0; i < config.num_decoder_layers; ++i) decoder_layers.emplace_back(layer, rng);
+  const std::int64_t d = config.d_model;
+  const nn::TransformerLayerOptions layer{d, config.num_heads, config.d_ff, config.dropout,
+                                          config.norm_first};
+  // Multiplied by sqrt(d_model) before positions are added, which makes them unit size.
+  const auto make_embedding = [&](std::int64_t vocab) {
+    return TokenEmbedding(vocab, d, config.positions, config.max_length, rng,
+                          std::sqrt(static_cast<double>(d)), config.dropout);
+  };
+  source_embedding = make_embedding(config.source_vocab);
+  target_embedding = make_embedding(config.target_vocab);
+  if (config.tie_embeddings) target_embedding.weight = source_embedding.weight;
+  const auto add_layers = [&](auto& layers, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      layers.emplace_back(layer, rng);
+      layers.back().self_attn.positions =
+          attention_positions(config.positions, config.max_length, d / config.num_heads, rng);
+    }
+  };
+  add_layers(encoder_layers, config.num_encoder_layers);
+  add_layers(decoder_layers, config.num_decoder_layers);
   if (config.norm_first) {
-    encoder_norm.emplace(config.d_model);
-    decoder_norm.emplace(config.d_model);
+    encoder_norm.emplace(d);
+    decoder_norm.emplace(d);
   }
-  generator = nn::Linear(config.d_model, config.target_vocab, rng);
+  generator = nn::Linear(d, config.target_vocab, rng);
+  if (config.tie_embeddings) generator.weight = target_embedding.weight;
 }
 
 TransformerMemory Transformer::encode(const Tensor& source, const Tensor& lengths) const {
-  const Scope scope("Encoder");
-  Tensor x = embed(source_embedding, positions, config.dropout, source);  // [b, s, d]
-  const Tensor mask = nn::padding_mask(lengths, source.size(1));          // [b, 1, s]
-  for (const auto& layer : encoder_layers) x = layer(x, mask);
-  return {encoder_norm ? (*encoder_norm)(x) : x, mask};
+  const Tensor mask = nn::padding_mask(lengths, source.size(1));  // [b, 1, s]
+  const auto apply = [&](const auto& layer, const Tensor& x) { return layer(x, mask); };
+  return {through("Encoder", source_embedding, source, encoder_layers, encoder_norm, apply), mask};
 }
 
 Tensor Transformer::decode(const Tensor& target, const TransformerMemory& memory) const {
-  const Scope scope("Decoder");
-  Tensor x = embed(target_embedding, positions, config.dropout, target);  // [b, t, d]
-  const Tensor causal = nn::causal_mask(target.size(1));                  // [t, t]
-  for (const auto& layer : decoder_layers) x = layer(x, memory.states, causal, memory.mask);
-  return generator(decoder_norm ? (*decoder_norm)(x) : x);  // [b, t, vocab]
+  const Tensor causal = nn::causal_mask(target.size(1));  // [t, t]
+  const auto apply = [&](const auto& layer, const Tensor& x) {
+    return layer(x, memory.states, causal, memory.mask);
+  };
+  return generator(  // [b, t, vocab]
+      through("Decoder", target_embedding, target, decoder_layers, decoder_norm, apply));
 }
 
 Tensor Transformer::operator()(const Tensor& source, const Tensor& lengths,
@@ -88,19 +83,57 @@ Tensor Transformer::operator()(const Tensor& source, const Tensor& lengths,
   return decode(target, encode(source, lengths));
 }
 
+Tensor Transformer::loss(const Tensor& source, const Tensor& lengths, const Tensor& target_in,
+                         const Tensor& target_out, double label_smoothing) const {
+  return nn::sequence_cross_entropy((*this)(source, lengths, target_in), target_out,
+                                    {.label_smoothing = label_smoothing});
+}
+
+TransformerAttention Transformer::attention(const Tensor& source, const Tensor& lengths,
+                                            const Tensor& target) const {
+  TransformerAttention all;
+  const Tensor mask = nn::padding_mask(lengths, source.size(1));
+  const Tensor memory = through("Encoder", source_embedding, source, encoder_layers, encoder_norm,
+                                [&](const auto& layer, const Tensor& x) {
+                                  const nn::Attended result = layer.with_weights(x, mask);
+                                  all.encoder.push_back(result.weights);
+                                  return result.context;
+                                });
+  const Tensor causal = nn::causal_mask(target.size(1));
+  through("Decoder", target_embedding, target, decoder_layers, decoder_norm,
+          [&](const auto& layer, const Tensor& x) {
+            const nn::DecoderLayerOutput result = layer.with_weights(x, memory, causal, mask);
+            all.decoder.push_back(result.self_weights);
+            all.memory.push_back(result.memory_weights);
+            return result.output;
+          });
+  return all;
+}
+
 void TransformerState::select(const Tensor& rows) {
-  memory = {index_select(memory.states, 0, rows), index_select(memory.mask, 0, rows)};
-  if (tokens.defined()) tokens = index_select(tokens, 0, rows);
+  const NoGrad no_grad;
+  for (nn::DecoderLayerCache& layer : layers) layer.select_rows(rows);
 }
 
 TransformerState Transformer::start(const Tensor& source, const Tensor& lengths) const {
-  return {encode(source, lengths), Tensor()};
+  const NoGrad no_grad;
+  const TransformerMemory memory = encode(source, lengths);
+  TransformerState state;
+  for (const auto& layer : decoder_layers) {
+    state.layers.push_back(layer.make_cache(memory.states, memory.mask, config.max_length));
+  }
+  return state;
 }
 
 Tensor Transformer::decode_step(const Tensor& tokens, TransformerState& state) const {
-  const Tensor last = unsqueeze(tokens, 1);  // [rows, 1]
-  state.tokens = state.tokens.defined() ? concat({state.tokens, last}, 1) : last;
-  return select(decode(state.tokens, state.memory), 1, -1);  // [rows, vocab]
+  const NoGrad no_grad;
+  const Scope scope("Decoder");
+  const std::int64_t place = state.layers.front().self.length();
+  Tensor x = target_embedding(unsqueeze(tokens, 1), place);
+  for (std::size_t i = 0; i < decoder_layers.size(); ++i) {
+    x = decoder_layers[i].step(x, state.layers[i]);  // [rows, 1, d]
+  }
+  return squeeze(generator(decoder_norm ? (*decoder_norm)(x) : x), 1);  // [rows, vocab]
 }
 
 }  // namespace gradzoo::models

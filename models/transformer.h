@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "nn/embedding.h"
-#include "nn/layer_norm.h"
+#include "models/token_embedding.h"
 #include "nn/linear.h"
-#include "nn/position.h"
 #include "nn/transformer_layer.h"
 
 namespace gradzoo::models {
@@ -24,7 +22,9 @@ struct TransformerConfig {
   std::int64_t num_decoder_layers = 6;
   std::int64_t d_ff = 2048;
   double dropout = 0.1;
-  bool norm_first = false;         ///< pre-norm, with one more norm at each end
+  bool norm_first = false;  ///< pre-norm, with one more norm at each end
+  Positions positions = Positions::sinusoidal;
+  bool tie_embeddings = false;     ///< one matrix reads sources and targets and predicts targets
   std::int64_t max_length = 1024;  ///< of source and target, in tokens
 
   static void fields(auto& self, auto&& visit) {
@@ -37,6 +37,8 @@ struct TransformerConfig {
     visit("d_ff", self.d_ff, "inner width of the feed-forward parts");
     visit("dropout", self.dropout, "probability of dropping, from 0 to 1");
     visit("norm_first", self.norm_first, "layer norm before each part instead of after it");
+    visit("positions", self.positions, "how tokens know their place");
+    visit("tie_embeddings", self.tie_embeddings, "one matrix for both embeddings and the output");
     visit("max_length", self.max_length, "tokens in the longest source or target");
   }
 };
@@ -47,19 +49,25 @@ struct TransformerMemory {
   Tensor mask;    ///< boolean [batch, 1, source]: true at real tokens
 };
 
-/// What a decoder remembers of its rows: the memory, and the tokens so far.
+/// What is remembered of targets that are being written.
 struct TransformerState {
-  TransformerMemory memory;
-  Tensor tokens;  ///< i64 [rows, time]; undefined before the first step
+  std::vector<nn::DecoderLayerCache> layers;
 
-  /// Row i becomes what row rows[i] was.
+  /// Row i becomes what row rows[i] was; i64 [n].
   void select(const Tensor& rows);
 };
 
+/// What each head of each layer looks at, a tensor for each layer.
+struct TransformerAttention {
+  std::vector<Tensor> encoder, decoder;  ///< [batch, heads, time, time] of source and of target
+  std::vector<Tensor> memory;            ///< [batch, heads, target, source]
+};
+
 struct Transformer {
+  static constexpr const char* kName = "transformer";
+
   TransformerConfig config;
-  nn::Embedding source_embedding, target_embedding;
-  nn::SinusoidalPositions positions;
+  TokenEmbedding source_embedding, target_embedding;
   std::vector<nn::TransformerEncoderLayer> encoder_layers;
   std::vector<nn::TransformerDecoderLayer> decoder_layers;
   std::optional<nn::LayerNorm> encoder_norm, decoder_norm;  ///< with pre-norm only
@@ -75,11 +83,18 @@ struct Transformer {
   /// Position t sees target[0..t] only, so padding at the end changes nothing before it.
   Tensor decode(const Tensor& target, const TransformerMemory& memory) const;
 
-  /// decode(encode()): teacher forcing, `target` starting with the begin symbol.
+  /// decode(encode()): teacher forcing, `target` beginning with the begin symbol.
   Tensor operator()(const Tensor& source, const Tensor& lengths, const Tensor& target) const;
+  /// Mean cross-entropy of target_out, in nats a token, padding not counted.
+  Tensor loss(const Tensor& source, const Tensor& lengths, const Tensor& target_in,
+              const Tensor& target_out, double label_smoothing = 0) const;
+  /// What the heads look at while operator() computes.
+  TransformerAttention attention(const Tensor& source, const Tensor& lengths,
+                                 const Tensor& target) const;
 
-  /// Decoding step by step, for Decoder: logits [rows, target_vocab] after `tokens` i64 [rows].
+  /// Reads the sources, for decode_step(). Under NoGrad.
   TransformerState start(const Tensor& source, const Tensor& lengths) const;
+  /// Reads one more token of each row, i64 [rows] -> logits of the next, [rows, target_vocab].
   Tensor decode_step(const Tensor& tokens, TransformerState& state) const;
 
   static void fields(auto& self, auto&& visit) {

@@ -17,6 +17,8 @@ Tensor activate(FeedForwardKind kind, const Tensor& x) {
     case FeedForwardKind::gelu:
     case FeedForwardKind::geglu:
       return gelu(x);
+    case FeedForwardKind::gelu_tanh:
+      return gelu(x, Gelu::tanh);
     case FeedForwardKind::glu:
       return sigmoid(x);
     case FeedForwardKind::swiglu:
@@ -30,7 +32,8 @@ Tensor activate(FeedForwardKind kind, const Tensor& x) {
 }  // namespace
 
 bool is_gated(FeedForwardKind kind) {
-  return kind != FeedForwardKind::relu && kind != FeedForwardKind::gelu;
+  return kind != FeedForwardKind::relu && kind != FeedForwardKind::gelu &&
+         kind != FeedForwardKind::gelu_tanh;
 }
 
 FeedForward::FeedForward(const FeedForwardOptions& options, Rng& rng)

@@ -11,13 +11,14 @@ namespace gradzoo::nn {
 
 /// f in W2 f(W x), or in the gated W2 (f(W x) * V x) (Shazeer 2020).
 enum class FeedForwardKind {
-  relu,      ///< relu(W x) (Vaswani et al. 2017)
-  gelu,      ///< gelu(W x), the exact form
-  glu,       ///< sigmoid(W x) * V x (Dauphin et al. 2017)
-  bilinear,  ///< W x * V x
-  reglu,     ///< relu(W x) * V x
-  geglu,     ///< gelu(W x) * V x
-  swiglu,    ///< silu(W x) * V x
+  relu,       ///< relu(W x) (Vaswani et al. 2017)
+  gelu,       ///< gelu(W x), the exact form
+  gelu_tanh,  ///< gelu(W x), its approximation by tanh: GPT's form
+  glu,        ///< sigmoid(W x) * V x (Dauphin et al. 2017)
+  bilinear,   ///< W x * V x
+  reglu,      ///< relu(W x) * V x
+  geglu,      ///< gelu(W x) * V x
+  swiglu,     ///< silu(W x) * V x
 };
 
 /// True for the kinds with a second projection V.

@@ -65,6 +65,16 @@ Tensor TransformerEncoderLayer::operator()(const Tensor& x, const Tensor& mask) 
   return encode(*this, x, [&](const Tensor& in) { return self_attn(in, in, in, mask); });
 }
 
+Attended TransformerEncoderLayer::with_weights(const Tensor& x, const Tensor& mask) const {
+  Tensor weights;
+  const Tensor output = encode(*this, x, [&](const Tensor& in) {
+    const Attended looked = self_attn.with_weights(in, in, in, mask);
+    weights = looked.weights;
+    return looked.context;
+  });
+  return {output, weights};
+}
+
 Tensor TransformerEncoderLayer::step(const Tensor& x, KvCache& cache, const Tensor& mask) const {
   return encode(*this, x, [&](const Tensor& in) { return self_attn.step(in, cache, mask); });
 }
@@ -84,6 +94,25 @@ Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory
   return decode(
       *this, x, [&](const Tensor& in) { return self_attn(in, in, in, mask); },
       [&](const Tensor& in) { return multihead_attn(in, memory, memory, memory_mask); });
+}
+
+DecoderLayerOutput TransformerDecoderLayer::with_weights(const Tensor& x, const Tensor& memory,
+                                                         const Tensor& mask,
+                                                         const Tensor& memory_mask) const {
+  DecoderLayerOutput result;
+  result.output = decode(
+      *this, x,
+      [&](const Tensor& in) {
+        const Attended looked = self_attn.with_weights(in, in, in, mask);
+        result.self_weights = looked.weights;
+        return looked.context;
+      },
+      [&](const Tensor& in) {
+        const Attended looked = multihead_attn.with_weights(in, memory, memory, memory_mask);
+        result.memory_weights = looked.weights;
+        return looked.context;
+      });
+  return result;
 }
 
 void DecoderLayerCache::select_rows(const Tensor& index) {

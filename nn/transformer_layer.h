@@ -37,6 +37,8 @@ struct TransformerEncoderLayer {
 
   /// `mask`, of the shapes in nn/mask.h, for scores [batch, heads, time, time].
   Tensor operator()(const Tensor& x, const Tensor& mask = {}) const;
+  /// The same output (as context), and what each head looks at: [batch, heads, time, time].
+  Attended with_weights(const Tensor& x, const Tensor& mask = {}) const;
 
   KvCache make_cache(std::int64_t batch, std::int64_t capacity) const {
     return self_attn.make_cache(batch, capacity);
@@ -51,6 +53,13 @@ struct TransformerEncoderLayer {
     visit("norm1", self.norm1);
     visit("norm2", self.norm2);
   }
+};
+
+/// The output of a decoder layer, and what each head looks at.
+struct DecoderLayerOutput {
+  Tensor output;          ///< [batch, time, d_model]
+  Tensor self_weights;    ///< [batch, heads, time, time]
+  Tensor memory_weights;  ///< [batch, heads, time, keys]
 };
 
 /// What a decoder layer remembers: its tokens, and the projected memory with its mask.
@@ -78,6 +87,9 @@ struct TransformerDecoderLayer {
   /// for [batch, heads, time, keys].
   Tensor operator()(const Tensor& x, const Tensor& memory, const Tensor& mask = {},
                     const Tensor& memory_mask = {}) const;
+  /// The same output, with the weights of both attentions.
+  DecoderLayerOutput with_weights(const Tensor& x, const Tensor& memory, const Tensor& mask = {},
+                                  const Tensor& memory_mask = {}) const;
 
   /// Room for `capacity` tokens, and the memory projected once. `memory_mask` holds for every step:
   /// [batch, 1, keys] or with heads. For use under NoGrad.

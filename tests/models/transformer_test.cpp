@@ -5,12 +5,12 @@
 
 #include <cmath>
 
-#include "models/decode.h"
-#include "nn/module.h"
-#include "optim/adam.h"
-#include "tests/nn/layers_test.h"
+#include "nn/mask.h"
+#include "tests/models/model_laws.h"
 
 using namespace gradzoo;
+using namespace gradzoo::test;
+using models::Positions;
 using models::Transformer;
 using models::TransformerConfig;
 
@@ -18,7 +18,7 @@ namespace {
 
 TransformerConfig tiny(bool norm_first = false) {
   return {.source_vocab = 7,
-          .target_vocab = 6,
+          .target_vocab = 7,
           .d_model = 4,
           .num_heads = 2,
           .num_encoder_layers = 1,
@@ -29,109 +29,153 @@ TransformerConfig tiny(bool norm_first = false) {
           .max_length = 8};
 }
 
-Tensor ids(const Nested& values) { return tensor(values, DType::i64); }
+// Each option that changes the formula.
+std::vector<TransformerConfig> variants() {
+  std::vector<TransformerConfig> all{tiny(), tiny(true)};
+  for (const Positions positions : {Positions::none, Positions::learned, Positions::rotary,
+                                    Positions::alibi, Positions::relative}) {
+    all.push_back(tiny(true));
+    all.back().positions = positions;
+  }
+  all.push_back(tiny());
+  all.back().tie_embeddings = true;
+  return all;
+}
 
-const Tensor kSource = ids({{4, 5, 6}, {6, 4, 0}});
-const Tensor kLengths = ids({3, 2});
-const Tensor kTargetIn = ids({{1, 4, 5, 3}, {1, 5, 0, 0}});
-const Tensor kTargetOut = ids({{4, 5, 3, 2}, {5, 2, 0, 0}});
-
-Tensor loss_of(const Transformer& model) {
-  return cross_entropy(model(kSource, kLengths, kTargetIn), kTargetOut,
-                       {.ignore_index = models::kPad});
+template <class F>
+void for_each_variant(const F& f) {
+  for (const TransformerConfig& config : variants()) {
+    CAPTURE(std::string(nn::choice_name(config.positions)));
+    CAPTURE(config.norm_first);
+    CAPTURE(config.tie_embeddings);
+    Rng rng(2);
+    f(Transformer(config, rng));
+  }
 }
 
 }  // namespace
 
-TEST_CASE("logits have a row for each target place; an untrained model is near uniform") {
+TEST_CASE("Transformer: logits for each target place; an untrained model is near uniform") {
   Rng rng(1);
   const Transformer model(tiny(), rng);
-  CHECK(model(kSource, kLengths, kTargetIn).shape() == Shape{2, 4, 6});
-  CHECK(loss_of(model).item() == doctest::Approx(std::log(6.0)).epsilon(0.5));
+  CHECK(model(kSource, kLengths, kTargetIn).shape() == Shape{2, 4, 7});
+  CHECK(model.loss(kSource, kLengths, kTargetIn, kTargetOut).item() ==
+        doctest::Approx(std::log(7.0)).epsilon(0.5));
 }
 
-TEST_CASE("every parameter's gradient of the whole loss, post-norm and pre-norm") {
-  for (const bool norm_first : {false, true}) {
-    Rng rng(2);
-    const Transformer model = nn::to(Transformer(tiny(norm_first), rng), DType::f64);
-    const auto result =
-        nn::gradcheck(model, [&](const std::vector<Tensor>&) { return loss_of(model); }, {});
-    CHECK_MESSAGE(result.ok, result.report);
-  }
-}
-
-TEST_CASE("causality: a later target token changes nothing before it, bit for bit") {
+TEST_CASE("Transformer: every parameter's gradient of the whole loss, in every variant") {
+  for_each_variant([](const Transformer& model) { check_loss_gradients(model); });
   Rng rng(3);
-  const Transformer model(tiny(), rng);
-  const Tensor changed = ids({{1, 4, 3, 5}, {1, 5, 4, 4}});  // from place 2 on
-  const Tensor a = slice(model(kSource, kLengths, kTargetIn), 1, 0, 2);
-  const Tensor b = slice(model(kSource, kLengths, changed), 1, 0, 2);
-  CHECK(a.to_vector<float>() == b.to_vector<float>());
+  check_loss_gradients(Transformer(tiny(), rng), 0.1);
 }
 
-TEST_CASE("padding: what stands behind the lengths, and how much of it, changes nothing") {
+TEST_CASE("Transformer: causality, bit for bit") {
+  for_each_variant([](const Transformer& model) { check_causality(model); });
+}
+
+TEST_CASE("Transformer: padding and company change nothing") {
+  for_each_variant([](const Transformer& model) { check_padding(model); });
+}
+
+TEST_CASE("KVC1, KVC6: Transformer: step by step equals all at once, rows reordered too") {
+  for_each_variant([](const Transformer& model) { check_steps(model); });
   Rng rng(4);
-  const Transformer model(tiny(true), rng);
-  const Tensor plain = model(kSource, kLengths, kTargetIn);
-  const Tensor longer = model(ids({{4, 5, 6, 0, 0}, {6, 4, 5, 5, 5}}), kLengths, kTargetIn);
-  CHECK(test::max_difference(plain, longer) < 1e-6);
+  TransformerConfig deep = tiny();
+  deep.num_encoder_layers = deep.num_decoder_layers = 3;
+  check_steps(Transformer(deep, rng));
 }
 
-TEST_CASE("batch: a row gives the same alone") {
-  Rng rng(5);
-  const Transformer model(tiny(), rng);
-  const Tensor both = model(kSource, kLengths, kTargetIn);
-  const Tensor alone = model(ids({{6, 4}}), ids({2}), slice(kTargetIn, 0, 1, 2));
-  CHECK(test::max_difference(slice(both, 0, 1, 2), alone) < 1e-6);
-}
-
-TEST_CASE("a batch is learned by heart, and then decoded") {
+TEST_CASE("Transformer: a batch is learned by heart, and then decoded") {
   Rng rng(6);
   TransformerConfig config = tiny(true);
   config.d_model = 16;
   config.d_ff = 32;
-  const Transformer model(config, rng);
-  optim::Adam adam(nn::parameters(model), {.lr = 0.01});
-  for (int step = 0; step < 150; ++step) {
-    adam.zero_grad();
-    loss_of(model).backward();
-    adam.step();
-  }
-  CHECK(loss_of(model).item() < 1e-2);
-  const auto answers = models::greedy(models::Decoder(model, kSource, kLengths));
-  CHECK(answers[0].tokens == std::vector<std::int64_t>{4, 5, 3});
-  CHECK(answers[1].tokens == std::vector<std::int64_t>{5});
+  check_overfits(Transformer(config, rng));
 }
 
-TEST_CASE("the number of parameters is the paper's arithmetic") {
+TEST_CASE("Transformer: a checkpoint makes the model again, ties included") {
+  for_each_variant([](const Transformer& model) { check_checkpoint(model); });
+}
+
+TEST_CASE("Transformer: the weights of every head of every layer are those that were used") {
+  Rng rng(5);
+  TransformerConfig config = tiny();
+  config.num_encoder_layers = 2;
+  const Transformer model(config, rng);
+  const models::TransformerAttention all = model.attention(kSource, kLengths, kTargetIn);
+  REQUIRE(all.encoder.size() == 2);
+  REQUIRE(all.decoder.size() == 1);
+  REQUIRE(all.memory.size() == 1);
+  CHECK(all.encoder[1].shape() == Shape{2, 2, 3, 3});
+  CHECK(all.decoder[0].shape() == Shape{2, 2, 4, 4});
+  CHECK(all.memory[0].shape() == Shape{2, 2, 4, 3});
+  for (const Tensor& weights : {all.encoder[0], all.decoder[0], all.memory[0]}) {
+    CHECK(max_difference(sum(weights, {3}), ones(weights.shape().sub(0, 3))) < 1e-6);
+  }
+  // Row 1 has two source tokens, and no place looks ahead.
+  CHECK(max(abs(slice(slice(all.memory[0], 0, 1, 2), 3, 2))).item() == 0);
+  CHECK(max(abs(triu(all.decoder[0], 1))).item() == 0);
+  // The weights of the first layer, worked out apart.
+  const Tensor x = model.source_embedding(kSource);
+  const auto& attention = model.encoder_layers[0].self_attn;
+  const Tensor want = attention.with_weights(x, x, x, nn::padding_mask(kLengths, 3)).weights;
+  CHECK(max_difference(all.encoder[0], want) == 0);
+}
+
+TEST_CASE("Transformer: the number of parameters is the paper's arithmetic") {
   Rng rng(7);
   const std::int64_t d = 4, f = 5, attention = 4 * d * d + 4 * d, norm = 2 * d;
   const std::int64_t forward = 2 * d * f + f + d;
-  const std::int64_t post = (7 + 6) * d + (attention + forward + 2 * norm) +
-                            (2 * attention + forward + 3 * norm) + (6 * d + 6);
+  const std::int64_t post = (7 + 7) * d + (attention + forward + 2 * norm) +
+                            (2 * attention + forward + 3 * norm) + (7 * d + 7);
   CHECK(nn::parameter_count(Transformer(tiny(), rng)) == post);
   CHECK(nn::parameter_count(Transformer(tiny(true), rng)) == post + 2 * norm);
+  TransformerConfig tied = tiny();
+  tied.tie_embeddings = true;
+  CHECK(nn::parameter_count(Transformer(tied, rng)) == post - 2 * 7 * d);
+  TransformerConfig learned = tiny();
+  learned.positions = Positions::learned;
+  CHECK(nn::parameter_count(Transformer(learned, rng)) == post + 2 * 8 * d);
 }
 
-TEST_CASE("a config that makes no sense is refused, naming the field") {
-  Rng rng(8);
-  TransformerConfig config = tiny();
-  config.num_heads = 3;
-  CHECK_THROWS_WITH_AS(Transformer(config, rng),
-                       "Transformer: num_heads must divide d_model, got num_heads 3 and d_model 4",
-                       Error);
-  config = tiny();
-  config.dropout = 1.5;
-  CHECK_THROWS_AS(Transformer(config, rng), Error);
-  config = tiny();
-  config.d_ff = 0;
-  CHECK_THROWS_AS(Transformer(config, rng), Error);
+TEST_CASE("B05: Transformer: a config that makes no sense is refused, naming the field") {
+  const auto fault = [](auto&& change) -> std::string {
+    TransformerConfig config = tiny();
+    change(config);
+    Rng rng(8);
+    try {
+      Transformer(config, rng);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(fault([](auto& c) { c.num_heads = 3; }) ==
+        "Transformer: num_heads must divide d_model, got num_heads 3 and d_model 4");
+  CHECK(fault([](auto& c) { c.dropout = 1.5; }) ==
+        "Transformer: dropout must be in [0, 1), got 1.5");
+  CHECK(fault([](auto& c) { c.d_ff = 0; }) == "Transformer: d_ff must be at least 1, got 0");
+  CHECK(fault([](auto& c) { c.max_length = -1; }) ==
+        "Transformer: max_length must be at least 1, got -1");
+  CHECK(fault([](auto& c) {
+          c.tie_embeddings = true;
+          c.target_vocab = 9;
+        }) ==
+        "Transformer: tie_embeddings needs one vocabulary, got source_vocab 7 and target_vocab 9");
+  CHECK(fault([](auto& c) {
+          c.num_heads = 4;
+          c.positions = Positions::rotary;
+        }).find("even") != std::string::npos);
 }
 
-TEST_CASE("a sequence longer than the positions is refused") {
+TEST_CASE("POS4, POS5: Transformer: the last place can be used, one more is refused") {
   Rng rng(9);
   const Transformer model(tiny(), rng);
+  CHECK(model.encode(full({1, 8}, 4, DType::i64), ids({8})).states.shape() == Shape{1, 8, 4});
   CHECK_THROWS_WITH_AS(model.encode(full({1, 9}, 4, DType::i64), ids({9})),
                        "positions: the sequence has 9 tokens, the model was made for at most 8",
                        Error);
+  auto state = model.start(kSource, kLengths);
+  step_by_step(model, state, full({2, 8}, 4, DType::i64));
+  CHECK_THROWS_AS(model.decode_step(ids({4, 4}), state), Error);
 }

@@ -13,8 +13,8 @@ using Kind = nn::FeedForwardKind;
 
 namespace {
 
-constexpr Kind kKinds[] = {Kind::relu,  Kind::gelu,  Kind::glu,   Kind::bilinear,
-                           Kind::reglu, Kind::geglu, Kind::swiglu};
+constexpr Kind kKinds[] = {Kind::relu,     Kind::gelu,  Kind::gelu_tanh, Kind::glu,
+                           Kind::bilinear, Kind::reglu, Kind::geglu,     Kind::swiglu};
 
 // A layer in which W x = x, V x = v x and W2 h = h, for x [..., 1].
 FeedForward one_number(Kind kind, double v) {
@@ -36,6 +36,7 @@ TEST_CASE("FeedForward: each kind is its formula") {
   } expected[] = {
       {Kind::relu, 2, 0},
       {Kind::gelu, 2 * phi_2, -2 * (1 - phi_2)},
+      {Kind::gelu_tanh, 1.9545976, -0.0454023},  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
       {Kind::glu, sigmoid_2 * 6, (1 - sigmoid_2) * -6},
       {Kind::bilinear, 2 * 6, -2 * -6},
       {Kind::reglu, 2 * 6, 0},
@@ -55,7 +56,7 @@ TEST_CASE("FeedForward: the number of parameters is that on paper") {
   const std::int64_t d = 6, f = 10;
   for (const Kind kind : kKinds) {
     CAPTURE(static_cast<int>(kind));
-    const bool gated = kind != Kind::relu && kind != Kind::gelu;
+    const bool gated = kind != Kind::relu && kind != Kind::gelu && kind != Kind::gelu_tanh;
     CHECK(nn::is_gated(kind) == gated);
     const FeedForward layer({.d_model = d, .d_ff = f, .kind = kind}, rng);
     CHECK(nn::parameter_count(layer) == (gated ? 3 * d * f + 2 * f + d : 2 * d * f + f + d));

@@ -48,6 +48,25 @@ TEST_CASE("the decoder layer looks back, across, and feeds forward") {
   CHECK(test::max_difference(layer(x, memory, causal), want) < 1e-12);
 }
 
+TEST_CASE("layers with weights: the same output, and the weights of their attentions") {
+  Rng rng(3);
+  const auto encoder = nn::to(TransformerEncoderLayer(kSmall, rng), DType::f64);
+  const auto decoder = nn::to(TransformerDecoderLayer(kSmall, rng), DType::f64);
+  const Tensor x = test::input({2, 3, 4}, 4).detach(), memory = test::input({2, 5, 4}, 5).detach();
+  const Tensor causal = causal_mask(3);
+  const Attended encoded = encoder.with_weights(x, causal);
+  CHECK(test::max_difference(encoded.context, encoder(x, causal)) == 0);
+  CHECK(test::max_difference(encoded.weights,
+                             encoder.self_attn.with_weights(x, x, x, causal).weights) == 0);
+  const DecoderLayerOutput decoded = decoder.with_weights(x, memory, causal);
+  CHECK(test::max_difference(decoded.output, decoder(x, memory, causal)) == 0);
+  CHECK(test::max_difference(decoded.self_weights,
+                             decoder.self_attn.with_weights(x, x, x, causal).weights) == 0);
+  const Tensor a = decoder.norm1(x + decoder.self_attn(x, x, x, causal));
+  CHECK(test::max_difference(decoded.memory_weights,
+                             decoder.multihead_attn.with_weights(a, memory, memory).weights) == 0);
+}
+
 TEST_CASE("parameter counts are the paper's arithmetic") {
   Rng rng(6);
   const std::int64_t d = 4, f = 6;
