@@ -1,12 +1,12 @@
 // Recurrent sequence-to-sequence models.
 #include "models/rnn_seq2seq.h"
 
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/ops.h"
 #include "core/scope.h"
+#include "models/config_check.h"
 #include "models/special_ids.h"
 #include "nn/attend.h"
 #include "nn/loss.h"
@@ -16,17 +16,12 @@ namespace gradzoo::models {
 namespace {
 
 void check_config(const RNNSeq2SeqConfig& c) {
-  RNNSeq2SeqConfig::fields(c, []<class T>(const char* name, const T& value, auto&&...) {
-    if constexpr (std::is_same_v<T, std::int64_t>) {
-      check(value >= 1, "RNNSeq2Seq: {} must be at least 1, got {}", name, value);
-    }
-  });
+  check_sizes("RNNSeq2Seq", c);
+  check_dropout("RNNSeq2Seq", c.dropout);
   check(!c.bidirectional || c.hidden_size % 2 == 0,
         "RNNSeq2Seq: hidden_size must be even when bidirectional, got {}", c.hidden_size);
   check(!c.input_feeding || c.attention != nn::ScoreKind::none,
         "RNNSeq2Seq: input_feeding needs an attention, got none");
-  check(c.dropout >= 0 && c.dropout < 1, "RNNSeq2Seq: dropout must be in [0, 1), got {}",
-        c.dropout);
 }
 
 }  // namespace
