@@ -18,7 +18,7 @@ std::vector<Continuation> best_continuations(const std::vector<Open>& open, std:
   for (std::size_t row = begin; row < end; ++row) {
     for (std::size_t i = row * width; i < (row + 1) * width; ++i) {
       if (choices.log_probs[i] == -INFINITY) continue;
-      all.push_back({open[row].log_prob + choices.log_probs[i], choices.ids[i], row});
+      all.push_back({open[row].log_prob + choices.log_probs[i], choices.token(i), row});
     }
   }
   const std::size_t count = std::min(all.size(), static_cast<std::size_t>(beam));

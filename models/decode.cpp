@@ -8,7 +8,9 @@
 
 #include "core/create.h"
 #include "core/ops/binary.h"
+#include "core/ops/index.h"
 #include "core/ops/order.h"
+#include "core/ops/reduce.h"
 #include "core/ops/softmax.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
@@ -25,7 +27,7 @@ void check_limits(const char* op, const LengthLimits& limits) {
 Choices next_tokens(Decoder& decoder, const Tensor& tokens, const ChoiceOptions& options) {
   const NoGrad no_grad;
   const Tensor logits = decoder.step(tokens);
-  const std::int64_t rows = logits.size(0), vocab = logits.size(1);
+  const std::int64_t vocab = logits.size(1);
   // Forbidden tokens keep their share of the probability: a search must not change what a model
   // says of the tokens it may choose.
   std::vector<std::int64_t> forbidden(static_cast<std::size_t>(vocab), 0);
@@ -34,18 +36,17 @@ Choices next_tokens(Decoder& decoder, const Tensor& tokens, const ChoiceOptions&
   const Tensor mask = to(from_vector(forbidden, {vocab}), DType::boolean);
   Tensor log_probs = masked_fill(log_softmax(to(logits, DType::f64)), mask, -INFINITY);
 
-  Choices choices;
-  if (options.best > 0) {
+  Choices choices{vocab, {}, {}};
+  if (options.best == 1) {  // faster than the k best
+    choices.width = 1;
+    const Tensor best = argmax(log_probs, 1, true);
+    log_probs = gather(log_probs, 1, best);
+    choices.ids = best.to_vector<std::int64_t>();
+  } else if (options.best > 1) {
     choices.width = std::min(options.best, vocab);
     const Ordered best = topk(log_probs, choices.width);
     log_probs = best.values;
     choices.ids = best.indices.to_vector<std::int64_t>();
-  } else {
-    choices.width = vocab;
-    choices.ids.resize(static_cast<std::size_t>(rows * vocab));
-    for (std::size_t i = 0; i < choices.ids.size(); ++i) {
-      choices.ids[i] = static_cast<std::int64_t>(i) % vocab;
-    }
   }
   choices.log_probs = log_probs.to_vector<double>();
   // NaN sorts before all numbers, so it is seen among the best as well.
@@ -99,7 +100,7 @@ std::vector<Hypothesis> one_for_each_row(const char* op, Decoder decoder,
       check(log_probs[place] > -INFINITY, "{}: no token may follow after {} tokens", op,
             answer.tokens.size());
       answer.log_prob += log_probs[place];
-      const std::int64_t token = choices.ids[row * width + place];
+      const std::int64_t token = choices.token(row * width + place);
       answer.finished = token == kEos;
       if (answer.finished) continue;
       answer.tokens.push_back(token);

@@ -27,7 +27,13 @@ void check_limits(const char* op, const LengthLimits& limits);
 struct Choices {
   std::int64_t width = 0;
   std::vector<double> log_probs;  ///< [rows * width]
-  std::vector<std::int64_t> ids;  ///< [rows * width]
+  std::vector<std::int64_t> ids;  ///< [rows * width]; empty: in each row 0, 1, …
+
+  /// Of element i of log_probs: its row and its token.
+  std::size_t row(std::size_t i) const { return i / static_cast<std::size_t>(width); }
+  std::int64_t token(std::size_t i) const {
+    return ids.empty() ? static_cast<std::int64_t>(i) % width : ids[i];
+  }
 };
 /// All tokens may be chosen but pad and begin symbol, and, unless may_end, the end symbol.
 struct ChoiceOptions {

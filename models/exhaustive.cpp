@@ -23,10 +23,10 @@ void check_count(std::int64_t rows, std::int64_t vocab, std::int64_t max_length)
 // All continuations, sorted only so that ties come out as they do in beam search.
 std::vector<Continuation> all_continuations(const std::vector<Open>& open, const Choices& choices) {
   std::vector<Continuation> all;
-  for (std::size_t i = 0; i < choices.ids.size(); ++i) {
+  for (std::size_t i = 0; i < choices.log_probs.size(); ++i) {
     if (choices.log_probs[i] == -INFINITY) continue;
-    const std::size_t row = i / static_cast<std::size_t>(choices.width);
-    all.push_back({open[row].log_prob + choices.log_probs[i], choices.ids[i], row});
+    const std::size_t row = choices.row(i);
+    all.push_back({open[row].log_prob + choices.log_probs[i], choices.token(i), row});
   }
   std::sort(all.begin(), all.end(), likelier);
   return all;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/random.h"
@@ -34,24 +34,42 @@ std::vector<Rng> generators(const SampleOptions& options, std::int64_t rows) {
   return result;
 }
 
-// The place drawn by u, uniform in [0, 1). With top_p < 1 the likeliest must come first.
+// Only the likeliest places, as few as have the share top_p of all weights; ties: the lower place.
+void keep_likeliest(std::vector<std::size_t>& places, const std::vector<double>& weights,
+                    double top_p) {
+  const double enough = top_p * std::accumulate(weights.begin(), weights.end(), 0.0);
+  const auto less = [&](std::size_t a, std::size_t b) {
+    return weights[a] < weights[b] || (weights[a] == weights[b] && a > b);
+  };
+  // A heap, since a few places are mostly enough: they go to the end, one by one.
+  std::make_heap(places.begin(), places.end(), less);
+  auto end = places.end();
+  double sum = 0;
+  do {
+    std::pop_heap(places.begin(), end, less);
+    sum += weights[*--end];
+  } while (sum < enough && end != places.begin());
+  places.erase(places.begin(), end);
+}
+
+// The place drawn by u, uniform in [0, 1).
 std::size_t draw(std::span<const double> log_probs, double temperature, double top_p, double u) {
   const double largest = *std::max_element(log_probs.begin(), log_probs.end());
   if (largest == -INFINITY) return 0;  // nothing may follow, as the caller will see
-  std::vector<double> sums;            // of the probabilities up to each place, not yet divided
-  double sum = 0;
+  std::vector<double> weights;
   for (const double log_prob : log_probs) {
-    sum += std::exp((log_prob - largest) / temperature);
-    sums.push_back(sum);
+    weights.push_back(std::exp((log_prob - largest) / temperature));
   }
-  if (top_p < 1) {
-    const auto enough = std::lower_bound(sums.begin(), sums.end(), top_p * sum);
-    sums.erase(std::min(enough, sums.end() - 1) + 1, sums.end());
-  }
-  // The first place whose sum exceeds the number: one without probability adds nothing to the sum,
-  // so it is never the first.
-  return static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end(), u * sums.back()) -
-                                  sums.begin());
+  std::vector<std::size_t> places(weights.size());
+  std::iota(places.begin(), places.end(), 0);
+  if (top_p < 1) keep_likeliest(places, weights, top_p);
+  std::vector<double> sums;  // of the weights up to each of the places
+  double sum = 0;
+  for (const std::size_t place : places) sums.push_back(sum += weights[place]);
+  // The first whose sum exceeds the number: one without probability adds nothing to the sum, so it
+  // is never the first.
+  const auto drawn = std::upper_bound(sums.begin(), sums.end(), u * sum);
+  return places[static_cast<std::size_t>(drawn - sums.begin())];
 }
 
 }  // namespace
@@ -59,11 +77,8 @@ std::size_t draw(std::span<const double> log_probs, double temperature, double t
 std::vector<Hypothesis> sample(Decoder decoder, const SampleOptions& options) {
   check_options(options, decoder.rows());
   std::vector<Rng> rngs = generators(options, decoder.rows());
-  // In order of probability only where that matters: sorting a vocabulary takes its time.
-  const std::int64_t all = options.top_p < 1 ? std::numeric_limits<std::int64_t>::max() : 0;
   return one_for_each_row("sample", std::move(decoder), {options.min_length, options.max_length},
-                          options.top_k > 0 ? options.top_k : all,
-                          [&](std::size_t row, std::span<const double> log_probs) {
+                          options.top_k, [&](std::size_t row, std::span<const double> log_probs) {
                             return draw(log_probs, options.temperature, options.top_p,
                                         rngs[row].uniform());
                           });

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "models/rnn_seq2seq.h"
 #include "models/transformer.h"
 #include "nn/loss.h"
 #include "nn/module.h"
@@ -74,6 +75,23 @@ TEST_CASE("the laws of searches hold for random models") {
 TEST_CASE("the laws of searches hold for random Transformers") {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     test::check_search_laws(small(seed, seed == 1, 1), kSource, kLengths);
+  }
+}
+
+TEST_CASE("the laws of searches hold for random recurrent models") {
+  for (const bool attention : {false, true}) {
+    Rng rng(attention ? 3 : 4);
+    const RNNSeq2Seq model({.source_vocab = 7,
+                            .target_vocab = 8,
+                            .cell = attention ? nn::CellKind::lstm : nn::CellKind::gru,
+                            .embedding_dim = 6,
+                            .hidden_size = 8,
+                            .num_layers = 2,
+                            .bidirectional = true,
+                            .attention = attention ? nn::ScoreKind::general : nn::ScoreKind::none,
+                            .input_feeding = attention},
+                           rng);
+    test::check_search_laws(model, kSource, kLengths);
   }
 }
 

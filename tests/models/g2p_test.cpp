@@ -16,6 +16,7 @@
 #include "models/rnn_seq2seq.h"
 #include "tests/core/temporary.h"
 #include "tests/models/real_weights.h"
+#include "tests/models/search_laws.h"
 
 using namespace gradzoo;
 using models::RNNSeq2Seq;
@@ -138,4 +139,18 @@ TEST_CASE("RNNSeq2Seq: g2p-gru pronounces twelve words, alone, in a batch and fr
   for (std::size_t i = 0; i < words.size(); ++i) {
     CHECK(g2p.answers(model, {words[i]}) == Names{wanted[i]});
   }
+}
+
+TEST_CASE("g2p-gru: the laws of searches hold for what others trained") {
+  const std::string path = test::real_weights("g2p-gru.safetensors");
+  if (path.empty()) {
+    MESSAGE("skipped: no g2p-gru.safetensors in GRADZOO_WEIGHTS_DIR or shared/weights");
+    return;
+  }
+  const G2p g2p(path);
+  const RNNSeq2Seq model = g2p.model();
+  const auto [source, lengths] = g2p.encode({"gradient", "zoo", "attention"});
+  test::law_beam_1_is_greedy(model, source, lengths);
+  test::law_scores(model, source, lengths);
+  test::law_batch(model, source, lengths);
 }
