@@ -303,8 +303,7 @@ struct DroppingLayer {
 std::vector<DroppingLayer> dropping_layers() {
   Rng rng(18);
   const auto forward = moved(FeedForward({.d_model = kWidth, .d_ff = 6}, rng));
-  const auto heads = moved(MultiheadAttention(kWidth, 2, rng));
-  return {
+  std::vector<DroppingLayer> layers{
       {"scaled_dot_product_attention",
        [](const Tensor& x, double p) {
          return scaled_dot_product_attention(x, x, x, {}, {.dropout = p});
@@ -315,13 +314,22 @@ std::vector<DroppingLayer> dropping_layers() {
          layer.dropout = p;
          return layer(x);
        }},
-      {"MultiheadAttention",
-       [=](const Tensor& x, double p) {
-         MultiheadAttention layer = heads;
-         layer.dropout = p;
-         return layer(x, x, x);
-       }},
   };
+  for (const AttentionPositions& positions :
+       {AttentionPositions(), AttentionPositions(RotaryPositions(12, kWidth / 2)),
+        AttentionPositions(AlibiPositions{}),
+        AttentionPositions(RelativePositions(2, kWidth / 2, rng))}) {
+    MultiheadAttention made(kWidth, 2, rng);
+    made.positions = positions;
+    const auto heads = moved(made);
+    layers.push_back({fmt::format("MultiheadAttention, positions {}", positions.index()),
+                      [=](const Tensor& x, double p) {
+                        MultiheadAttention layer = heads;
+                        layer.dropout = p;
+                        return layer(x, x, x);
+                      }});
+  }
+  return layers;
 }
 
 }  // namespace
@@ -376,5 +384,24 @@ TEST_CASE("law: dropout is the identity outside training, and for p = 0") {
         decoder.feed_forward.dropout = 0;
     CHECK(encoder(x).to_vector<double>() == dropped.to_vector<double>());
     CHECK(decoder(x, x).to_vector<double>() == decoded.to_vector<double>());
+  }
+}
+
+TEST_CASE("law: a Transformer layer that drops every part leaves what the norms make of x") {
+  const Tensor x = random({2, kTime, kWidth}, 24), memory = random({2, 3, kWidth}, 25);
+  Rng rng(26);
+  const TrainingScope training(rng);
+  for (const bool norm_first : {false, true}) {
+    const TransformerLayerOptions options{
+        .d_model = kWidth, .num_heads = 2, .d_ff = 6, .dropout = 0, .norm_first = norm_first};
+    auto encoder = moved(TransformerEncoderLayer(options, rng));
+    auto decoder = moved(TransformerDecoderLayer(options, rng));
+    encoder.dropout = decoder.dropout = 1;
+    const auto& e = encoder;
+    const auto& d = decoder;
+    const Tensor encoded = norm_first ? x : e.norm2(e.norm1(x));
+    const Tensor decoded = norm_first ? x : d.norm3(d.norm2(d.norm1(x)));
+    CHECK(test::max_difference(encoder(x), encoded) < 1e-12);
+    CHECK(test::max_difference(decoder(x, memory), decoded) < 1e-12);
   }
 }
