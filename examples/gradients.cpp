@@ -30,7 +30,8 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--layer", o.layer, "show the rows of this layer in full, tensor by tensor");
   app.add_flag("--list", o.list, "only list the layers and their options");
   app.add_flag("--json", o.json, "print each row as one line of JSON, and nothing else");
-  add_number(app, "--rtol", o.rtol, 1e-16, 1, "largest relative error that counts as right");
+  add_number(app, "--rtol", o.rtol, 1e-16, 1,
+             "largest |analytic - numeric| / (|numeric| + 0.01) that counts as right");
   add_number(app, "--seed", o.seed, 0, INT64_MAX, "of weights and inputs");
   add_number(app, "--threads", o.threads, 1, max_threads(), "threads of the kernels");
 }
@@ -79,7 +80,7 @@ class Table {
     for (const LayerRow& row : rows) {
       width_ = std::max(width_, std::max(row.layer.size(), row.option.size() + 2));
     }
-    fmt::print("{}{:<{}} {:>6}  {:^15}  {:^15}\n", style_.bold, "", width_, "", "1st order",
+    fmt::print("{}{:<{}} {:>6}  {:>12}  {:>15}\n", style_.bold, "", width_, "", "1st order",
                "2nd order");
     fmt::print("{:<{}} {:>6}  {:>7} {:>7}  {:>7} {:>7} {:>6}{}\n", "layer, option", width_,
                "params", "inputs", "weights", "inputs", "weights", "ms", style_.plain);
@@ -233,7 +234,10 @@ int run(const Options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Checks the gradients of every layer against finite differences.", "gradients");
+  CLI::App app(
+      "Checks the gradients of every layer against finite differences, of first and second\n"
+      "order, and prints the largest relative errors. Exit code 4 if one is too large.",
+      "gradients");
   Options options;
   add_options(app, options);
   return run_program(app, argc, argv, [&] { return run(options); });
