@@ -12,6 +12,7 @@
 #include "core/ops/norm.h"
 #include "core/ops/order.h"
 #include "core/ops/recurrent.h"
+#include "core/ops/recurrent_sequence.h"
 #include "core/ops/reduce.h"
 #include "core/ops/softmax.h"
 #include "core/ops/unary.h"

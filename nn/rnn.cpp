@@ -1,12 +1,12 @@
 // Recurrent networks over sequences. Inside, time is the first axis, so that each step's part of a
-// tensor is one block of memory. The products with x are made for all steps of a layer at once.
+// tensor is one block of memory. The products with x are made for all steps of a layer at once, and
+// the steps are one op.
 #include "nn/rnn.h"
-
-#include <algorithm>
 
 #include "core/create.h"
 #include "core/ops/binary.h"
 #include "core/ops/dropout.h"
+#include "core/ops/recurrent_sequence.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
 #include "nn/mask.h"
@@ -24,13 +24,6 @@ LstmState each(const F& f, const LstmState& a) {
   return {f(a.h), f(a.c)};
 }
 
-Tensor where_states(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  return where(condition, a, b);
-}
-LstmState where_states(const Tensor& condition, const LstmState& a, const LstmState& b) {
-  return {where(condition, a.h, b.h), where(condition, a.c, b.c)};
-}
-
 Tensor stack_states(const std::vector<Tensor>& states) { return stack(states); }
 LstmState stack_states(const std::vector<LstmState>& states) {
   std::vector<Tensor> h, c;
@@ -38,64 +31,18 @@ LstmState stack_states(const std::vector<LstmState>& states) {
   return {stack(h), stack(c)};
 }
 
-const Tensor& hidden_of(const Tensor& state) { return state; }
-const Tensor& hidden_of(const LstmState& state) { return state.h; }
-
-// Which steps belong to a sequence.
-struct Steps {
-  std::int64_t shortest, longest;
-  Tensor inside;  // boolean [time, batch, 1]; undefined when all do
-};
-
-Steps steps_of(const Tensor& lengths, std::int64_t batch, std::int64_t time) {
-  if (!lengths.defined() || batch == 0) return {time, time, Tensor()};
-  check(lengths.shape() == Shape{batch}, "RNN: lengths must be [batch], got {} for batch {}",
-        lengths.shape(), batch);
-  const Tensor inside = permute(padding_mask(lengths, time), {2, 0, 1});
-  const std::vector<std::int64_t> all = lengths.to_vector<std::int64_t>();
-  const auto [least, most] = std::minmax_element(all.begin(), all.end());
-  return {*least, *most, inside};
+// One cell along all steps, from the products with x.
+HiddenSequence run(const RNNCell& cell, const Tensor& gates, const Tensor& h,
+                   const SequenceOptions& options) {
+  return rnn_sequence(gates, cell.weight_hh, h, cell.activation, options);
 }
-
-// Appends x[0], x[1], … The gradient of each slice is as large as what it was cut from: cut one
-// by one, T steps would cost T^2; cut in halves again and again, T log T.
-void append_steps(const Tensor& x, std::vector<Tensor>& steps) {
-  const std::int64_t n = x.size(0);
-  if (n == 0) return;
-  if (n == 1) {
-    steps.push_back(squeeze(x, 0));
-    return;
-  }
-  append_steps(slice(x, 0, 0, n / 2), steps);
-  append_steps(slice(x, 0, n / 2), steps);
+LstmSequence run(const LSTMCell& cell, const Tensor& gates, const LstmState& state,
+                 const SequenceOptions& options) {
+  return lstm_sequence(gates, cell.weight_hh, state, options);
 }
-
-// One cell along x [time, batch, in], from its first step to its last or the other way; `state`
-// becomes the final one. Outside its sequence a row keeps its state, so that backwards it starts at
-// its own end. -> [time, batch, hidden]
-template <class Cell>
-Tensor run(const Cell& cell, const Tensor& x, const Steps& steps, bool backwards,
-           typename Cell::State& state) {
-  const std::int64_t time = x.size(0);
-  std::vector<Tensor> gates;
-  append_steps(cell.input_gates(x), gates);
-  const Tensor nothing = zeros_like(hidden_of(state));
-  std::vector<Tensor> outputs(static_cast<std::size_t>(time), nothing);
-  if (time == 0) return zeros({0, x.size(1), nothing.size(1)}, x.dtype());
-  for (std::int64_t i = 0; i < steps.longest; ++i) {
-    const std::int64_t t = backwards ? steps.longest - 1 - i : i;
-    const auto next = cell.step(gates[static_cast<std::size_t>(t)], state);
-    Tensor& output = outputs[static_cast<std::size_t>(t)];
-    if (t < steps.shortest) {
-      state = next;
-      output = hidden_of(next);
-    } else {
-      const Tensor inside = select(steps.inside, 0, t);
-      state = where_states(inside, next, state);
-      output = where(inside, hidden_of(next), nothing);
-    }
-  }
-  return stack(outputs);
+HiddenSequence run(const GRUCell& cell, const Tensor& gates, const Tensor& h,
+                   const SequenceOptions& options) {
+  return gru_sequence(gates, cell.weight_hh, cell.bias_hh, h, options);
 }
 
 }  // namespace
@@ -129,10 +76,14 @@ RecurrentOutput<typename Cell::State> Recurrent<Cell>::operator()(const Tensor& 
         return given;
       },
       initial);
-  const Steps steps = steps_of(lengths, batch, x.size(1));
   Tensor inputs = transpose(x, 0, 1);
-  // Whatever the padding holds, NaN too, must not get into the sums over steps in the gradients.
-  if (steps.inside.defined()) inputs = masked_fill(inputs, logical_not(steps.inside), 0);
+  if (lengths.defined()) {
+    check(lengths.shape() == Shape{batch}, "RNN: lengths must be [batch], got {} for batch {}",
+          lengths.shape(), batch);
+    // Whatever the padding holds, NaN too, must not get into the sums over steps in the gradients.
+    const Tensor inside = permute(padding_mask(lengths, x.size(1)), {2, 0, 1});
+    inputs = masked_fill(inputs, logical_not(inside), 0);  // [time, batch, 1]
+  }
   std::vector<State> finals;
   const std::size_t directions = bidirectional ? 2 : 1;
   for (std::size_t i = 0; i < cells.size(); i += directions) {
@@ -140,8 +91,9 @@ RecurrentOutput<typename Cell::State> Recurrent<Cell>::operator()(const Tensor& 
     std::vector<Tensor> outputs;
     for (std::size_t k = i; k < i + directions; ++k) {
       const auto own = [&](const Tensor& s) { return select(s, 0, static_cast<std::int64_t>(k)); };
-      State state = each(own, start);
-      outputs.push_back(run(cells[k], inputs, steps, k != i, state));
+      const auto [output, state] = run(cells[k], cells[k].input_gates(inputs), each(own, start),
+                                       {.lengths = lengths, .backwards = k != i});
+      outputs.push_back(output);
       finals.push_back(state);
     }
     inputs = directions == 1 ? outputs[0] : concat(outputs, 2);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/ops/recurrent.h"
+#include "core/ops/recurrent_sequence.h"
 #include "core/random.h"
 #include "core/tensor.h"
 
@@ -36,7 +37,7 @@ struct RecurrentWeights {
   }
 };
 
-enum class RNNActivation { tanh, relu };
+using RNNActivation = RnnActivation;
 
 struct RNNCellOptions {
   RNNActivation activation = RNNActivation::tanh;

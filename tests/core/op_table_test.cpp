@@ -33,8 +33,8 @@ const std::map<std::string, std::string> kNoOps = {
 };
 
 // Headers for those who write ops, not for those who call them; update.h is for optimizers.
-const std::set<std::string> kInnerHeaders = {"dispatch.h", "layout.h", "operands.h", "reduction.h",
-                                             "update.h"};
+const std::set<std::string> kInnerHeaders = {"dispatch.h",        "layout.h",    "operands.h",
+                                             "recurrent_steps.h", "reduction.h", "update.h"};
 
 std::string read_without_comments(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -48,7 +48,8 @@ std::string read_without_comments(const std::filesystem::path& path) {
 // names of ops that have rows.
 std::set<std::string> declared_ops(const std::string& text) {
   static const std::regex declaration(
-      R"((?:^|[\s;}])(?:Tensor|std::vector<Tensor>|Ordered|LstmState)\s+([A-Za-z_]\w*)\s*\()");
+      R"((?:^|[\s;}])(?:Tensor|std::vector<Tensor>|Ordered|LstmState|\w+Sequence))"
+      R"(\s+([A-Za-z_]\w*)\s*\()");
   std::set<std::string> names;
   for (std::sregex_iterator it(text.begin(), text.end(), declaration), end; it != end; ++it) {
     names.insert((*it)[1]);

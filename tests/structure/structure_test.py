@@ -28,6 +28,7 @@ PRIVATE_HEADERS = (
     "core/ops/dispatch.h",
     "core/ops/layout.h",
     "core/ops/operands.h",
+    "core/ops/recurrent_steps.h",
     "core/ops/reduction.h",
     "core/serialize_header.h",
 )
