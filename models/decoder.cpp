@@ -2,12 +2,24 @@
 #include "models/decoder.h"
 
 #include "core/create.h"
+#include "core/ops/index.h"
+#include "core/ops/view.h"
 
 namespace gradzoo::models {
 
 Tensor Decoder::begin_symbols(const Tensor& source) {
   check(source.dim() == 2, "Decoder: source must be [batch, time], got shape {}", source.shape());
   return full({source.size(0)}, static_cast<double>(kBos), DType::i64);
+}
+
+Tensor Decoder::last_tokens(const Tensor& prefix, const Tensor& lengths) {
+  check(prefix.dim() == 2, "Decoder: prefix must be [batch, time], got shape {}", prefix.shape());
+  check_rows("Decoder", lengths, prefix.size(0));
+  for (const std::int64_t length : lengths.to_vector<std::int64_t>()) {
+    check(length >= 1 && length <= prefix.size(1),
+          "Decoder: a prefix has 1 to {} tokens, got length {}", prefix.size(1), length);
+  }
+  return squeeze(gather(prefix, 1, unsqueeze(lengths - 1, 1)), 1);
 }
 
 void Decoder::check_rows(const char* what, const Tensor& x, std::int64_t rows) {

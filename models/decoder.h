@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/ops/binary.h"
 #include "core/scope.h"
 #include "core/tensor.h"
 #include "models/special_ids.h"
@@ -40,6 +41,14 @@ class Decoder {
     rows_ = first.size(0);
   }
 
+  /// Hypotheses that go on after the first lengths[b] tokens, at least one, of each prefix [batch,
+  /// time], which a language model reads as its source. No begin symbol comes between.
+  template <class Model>
+  static Decoder after(const Model& model, const Tensor& prefix, const Tensor& lengths) {
+    const Tensor last = last_tokens(prefix, lengths);
+    return Decoder(model, started(model, prefix, lengths - 1), last);
+  }
+
   Decoder(Decoder&&) = default;
   Decoder& operator=(Decoder&&) = default;
 
@@ -63,6 +72,7 @@ class Decoder {
     return model.start(source, lengths);
   }
   static Tensor begin_symbols(const Tensor& source);
+  static Tensor last_tokens(const Tensor& prefix, const Tensor& lengths);
   // An Error naming `what` unless x is i64 [rows] (-1: of any number).
   static void check_rows(const char* what, const Tensor& x, std::int64_t rows);
 

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "models/decoder_lm.h"
 #include "models/rnn_seq2seq.h"
 #include "models/transformer.h"
 #include "nn/loss.h"
@@ -93,6 +94,19 @@ TEST_CASE("the laws of searches hold for random recurrent models") {
                            rng);
     test::check_search_laws(model, kSource, kLengths);
   }
+}
+
+TEST_CASE("the laws of searches hold for a random language model that reads a prefix") {
+  Rng rng(6);
+  const DecoderLM model({.vocab = 8,
+                         .d_model = 8,
+                         .num_heads = 2,
+                         .num_layers = 2,
+                         .d_ff = 12,
+                         .dropout = 0,
+                         .max_length = 24},
+                        rng);
+  test::check_search_laws(model, kSource, kLengths);
 }
 
 TEST_CASE("the laws of searches hold for a trained Transformer") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/ops.h"
+#include "models/decoder_lm.h"
 #include "models/transformer.h"
 #include "tests/models/toy.h"
 #include "tests/nn/layers_test.h"
@@ -105,6 +106,32 @@ TEST_CASE("the first tokens are begin symbols, or what a prefix ends in") {
   const Decoder later(model, model.start(kSource, kLengths), ids({4, 5, 6}));
   CHECK(later.first_tokens().to_vector<std::int64_t>() == std::vector<std::int64_t>{4, 5, 6});
   CHECK(later.rows() == 3);
+}
+
+TEST_CASE("a language model goes on after prefixes of several lengths") {
+  Rng rng(3);
+  const DecoderLM model({.vocab = 9,
+                         .d_model = 8,
+                         .num_heads = 2,
+                         .num_layers = 2,
+                         .d_ff = 12,
+                         .dropout = 0,
+                         .max_length = 16},
+                        rng);
+  Decoder decoder = Decoder::after(model, kSource, kLengths);
+  CHECK(decoder.first_tokens().to_vector<std::int64_t>() == std::vector<std::int64_t>{8, 4, 5});
+  const Tensor next = ids({4, 6, 7});
+  const Tensor first = decoder.step(decoder.first_tokens()), second = decoder.step(next);
+  for (std::int64_t b = 0; b < 3; ++b) {  // all at once, each alone, without a source
+    const Tensor prefix =
+        slice(slice(kSource, 0, b, b + 1), 1, 0, static_cast<std::int64_t>(kLengths.at({b})));
+    const Tensor whole = concat({prefix, reshape(slice(next, 0, b, b + 1), {1, 1})}, 1);
+    const Tensor logits = model(empty({1, 0}, DType::i64), ids({0}), whole);
+    CHECK(test::max_difference(select(first, 0, b), select(select(logits, 1, -2), 0, 0)) < 1e-5);
+    CHECK(test::max_difference(select(second, 0, b), select(select(logits, 1, -1), 0, 0)) < 1e-5);
+  }
+  CHECK_THROWS_WITH_AS(Decoder::after(model, kSource, ids({4, 0, 1})),
+                       "Decoder: a prefix has 1 to 4 tokens, got length 0", Error);
 }
 
 TEST_CASE("what does not fit the rows is refused") {

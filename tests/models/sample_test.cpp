@@ -98,6 +98,11 @@ TEST_CASE("top_p: the fewest that have this probability, after temperature and t
                     {{2, 0.25}, {3, 0.25}, {4, 0.25}, {6, 0.25}});
 }
 
+TEST_CASE("top_p: ties at the edge go to the lower id") {
+  check_frequencies(frequencies({0, 0, 0.25, 0.25, 0.25, 0.25}, {.top_p = 0.5}),
+                    {{2, 0.5}, {3, 0.5}});
+}
+
 TEST_CASE("one token left, or a temperature near 0: greedy search") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Toy model{.vocab = 9, .seed = seed};
