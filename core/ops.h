@@ -11,6 +11,7 @@
 #include "core/ops/matmul.h"
 #include "core/ops/norm.h"
 #include "core/ops/order.h"
+#include "core/ops/pool.h"
 #include "core/ops/recurrent.h"
 #include "core/ops/recurrent_sequence.h"
 #include "core/ops/reduce.h"

@@ -13,45 +13,10 @@
 #include "core/ops/operands.h"
 #include "core/ops/reduce.h"
 #include "core/ops/view.h"
+#include "core/ops/windows.h"
 
 namespace gradzoo {
 namespace {
-
-constexpr std::int64_t kLargest = INT32_MAX;  // so that no sum or product of two overflows
-
-void check_option(const char* op, const char* name, const HeightWidth& value, std::int64_t least) {
-  check(value.height >= least && value.width >= least && value.height <= kLargest &&
-            value.width <= kLargest,
-        "{}: {} must be at least {}, got {} and {}", op, name, least, value.height, value.width);
-}
-
-void check_options(const char* op, const WindowOptions& o) {
-  check_option(op, "the kernel", o.kernel, 1);
-  check_option(op, "stride", o.stride, 1);
-  check_option(op, "padding", o.padding, 0);
-  check_option(op, "dilation", o.dilation, 1);
-}
-
-// The windows on `planes` images of one channel. Throws when there is not one.
-kernels::Windows make_windows(const char* op, std::int64_t planes, const HeightWidth& size,
-                              const WindowOptions& o) {
-  check_options(op, o);
-  const std::int64_t high = o.dilation.height * (o.kernel.height - 1) + 1;
-  const std::int64_t wide = o.dilation.width * (o.kernel.width - 1) + 1;
-  const std::int64_t down = size.height + 2 * o.padding.height - high;
-  const std::int64_t across = size.width + 2 * o.padding.width - wide;
-  check(down >= 0 && across >= 0,
-        "{}: a window of {} x {} (dilation included) does not fit into {} x {} with padding {} x "
-        "{}",
-        op, high, wide, size.height, size.width, o.padding.height, o.padding.width);
-  return {.planes = planes,
-          .plane = {size.height, size.width},
-          .kernel = {o.kernel.height, o.kernel.width},
-          .stride = {o.stride.height, o.stride.width},
-          .padding = {o.padding.height, o.padding.width},
-          .dilation = {o.dilation.height, o.dilation.width},
-          .count = {down / o.stride.height + 1, across / o.stride.width + 1}};
-}
 
 // unfold, named after the op that it is part of in what it throws.
 Tensor unfold_for(const char* op, const Tensor& x, const WindowOptions& options) {
@@ -108,7 +73,7 @@ kernels::Convolution convolution(const char* op, const Geometry& g, std::int64_t
   const std::int64_t terms = windows.planes * windows.kernel[0] * windows.kernel[1];
   const std::int64_t places =
       std::max(windows.count[0] * windows.count[1], windows.plane[0] * windows.plane[1]);
-  check(std::max({terms, places, outputs}) <= kLargest,
+  check(std::max({terms, places, outputs}) <= kLargestExtent,
         "{}: an image of {} x {} and a window of {} elements are too large", op, g.size.height,
         g.size.width, terms);
   return {windows, batch, g.groups, outputs / g.groups};

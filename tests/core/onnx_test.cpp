@@ -12,7 +12,7 @@ namespace {
 const OnnxReasons kNotOurs = {
     {"Adagrad", "an optimizer: tests/optim/onnx_test.cpp"},
     {"Attention", "a layer: tests/nn/onnx_attention_test.cpp"},
-    {"BatchNormalization", "a layer with state"},
+    {"BatchNormalization", "a layer: tests/nn/onnx_norm_test.cpp"},
     {"Erf", "no op: used inside gelu only"},
     {"GatherND", "no indexing by index vectors"},
     {"LSTM", "a layer: tests/nn/onnx_recurrent_test.cpp"},

@@ -39,6 +39,7 @@ std::vector<OpRow> index_rows();
 std::vector<OpRow> loss_rows();
 std::vector<OpRow> matmul_rows();
 std::vector<OpRow> norm_rows();
+std::vector<OpRow> pool_rows();
 std::vector<OpRow> recurrent_rows();
 std::vector<OpRow> reduce_rows();
 std::vector<OpRow> softmax_rows();

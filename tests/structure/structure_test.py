@@ -30,6 +30,7 @@ PRIVATE_HEADERS = (
     "core/ops/operands.h",
     "core/ops/recurrent_steps.h",
     "core/ops/reduction.h",
+    "core/ops/windows.h",
     "core/serialize_header.h",
 )
 
