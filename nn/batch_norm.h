@@ -13,19 +13,23 @@ struct BatchNormOptions {
   /// How much of the newest batch goes into the running statistics; none: all batches count alike.
   std::optional<double> momentum = 0.1;
   bool affine = true;  ///< with weight and bias
+  /// Without running statistics those of the batch are used outside training too.
+  bool track_running_stats = true;
 };
 
 /// Normalises each channel of x [N, C, ...] by its mean and biased variance over all other axes,
 /// then scales and shifts it. Inside a TrainingScope the statistics are the batch's, and the
 /// running ones (there the variance is the unbiased one) move towards them; outside they are the
-/// running ones. x has kMinRank to kMaxRank axes. Names and numbers are PyTorch's.
+/// running ones, if there are any. x has kMinRank to kMaxRank axes. Names and numbers are
+/// PyTorch's.
 template <int kMinRank, int kMaxRank>
 struct BatchNorm {
   Tensor weight;               ///< [C], starts at 1; undefined unless affine
   Tensor bias;                 ///< [C], starts at 0; undefined unless affine
-  Tensor running_mean;         ///< [C], a buffer, starts at 0
-  Tensor running_var;          ///< [C], a buffer, starts at 1
-  Tensor num_batches_tracked;  ///< i64 scalar, a buffer
+  Tensor running_mean;         ///< [C], a buffer, starts at 0; undefined when not tracked
+  Tensor running_var;          ///< [C], a buffer, starts at 1; likewise
+  Tensor num_batches_tracked;  ///< i64 scalar, a buffer; likewise
+  std::int64_t channels = 0;
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;
 
@@ -33,7 +37,8 @@ struct BatchNorm {
   /// Throws unless channels is at least 1.
   explicit BatchNorm(std::int64_t channels, const BatchNormOptions& options = {});
 
-  /// Throws when x does not fit, and in training with fewer than two values for each channel.
+  /// Throws when x does not fit, and when the statistics are those of a batch with fewer than two
+  /// values for each channel.
   Tensor operator()(const Tensor& x) const;
 
   static void fields(auto& self, auto&& visit) {

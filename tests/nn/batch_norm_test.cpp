@@ -50,6 +50,17 @@ TEST_CASE("BatchNorm in training: the batch's statistics, and running ones that 
   CHECK(layer.num_batches_tracked.item() == 2);
 }
 
+TEST_CASE("BatchNorm that tracks nothing takes the batch's statistics, outside training too") {
+  const BatchNorm1d tracked(3), plain(3, {.track_running_stats = false});
+  CHECK(nn::named_tensors(plain).size() == 2);
+  CHECK(nn::parameter_count(plain) == 6);
+  const Tensor x = to(test::input({4, 3, 2}, 11).detach(), DType::f32);
+  const Tensor expected = trained(tracked, x);
+  CHECK(test::max_difference(plain(x), expected) == 0);
+  CHECK(test::max_difference(trained(plain, x), expected) == 0);
+  CHECK_THROWS_AS(plain(ones({1, 3})), Error);
+}
+
 TEST_CASE("BatchNorm outside training: the running statistics, which stay as they are") {
   const BatchNorm1d layer(2, {.eps = 3});
   assign(layer.running_mean, tensor({1, 2}));
