@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/create.h"
+#include "core/ops/additive.h"
 #include "core/ops/binary.h"
 #include "core/ops/conv.h"
 #include "core/ops/dropout.h"

@@ -7,7 +7,6 @@
 #include "core/create.h"
 #include "core/ops/binary.h"
 #include "core/ops/index.h"
-#include "core/ops/matmul.h"
 #include "core/ops/unary.h"
 #include "core/ops/view.h"
 #include "core/scope.h"
@@ -124,8 +123,7 @@ AttentiveStep LSTMN::step(const Tensor& x, const PastStates& given, const Tensor
   const std::int64_t hidden = cell.hidden_size();
   PastStates past = begun("LSTMN", given, cell, 2 * hidden, x);
   if (!past.keys.defined()) past.keys = score.key_proj(slice(past.states, 2, 0, hidden));
-  const Tensor query = score.query_proj(concat({x, past.latest}, 1));
-  const Tensor scores = matmul(tanh(unsqueeze(query, 1) + past.keys), score.v);  // [batch, past]
+  const Tensor scores = score.compare(concat({x, past.latest}, 1), past.keys);  // [batch, past]
   const auto [mixed, weights] = attend(scores, past.states, as_mask(past.visible));
   const LstmState summary{slice(mixed, 1, 0, hidden), slice(mixed, 1, hidden)};
   const LstmState next = cell(x, summary);

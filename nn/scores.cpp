@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "core/ops/additive.h"
 #include "core/ops/binary.h"
 #include "core/ops/matmul.h"
-#include "core/ops/unary.h"
 #include "core/ops/view.h"
 #include "nn/init.h"
 
@@ -92,9 +92,9 @@ Tensor AdditiveScore::operator()(const Tensor& query, const Tensor& keys) const 
 
 Tensor AdditiveScore::compare(const Tensor& query, const Tensor& prepared) const {
   check_widths("AdditiveScore", query, prepared, query_proj.weight.size(1), v.size(0));
-  const Tensor from_query = unsqueeze(query_proj(query), -2);  // [b, q, 1, width] or [b, 1, width]
-  const Tensor pairs = from_query + (query.dim() == 3 ? unsqueeze(prepared, 1) : prepared);
-  return matmul(tanh(pairs), v);  // [b, q, k] or [b, k]
+  const Tensor from_query = query_proj(query);
+  if (query.dim() == 3) return additive_scores(from_query, prepared, v);
+  return squeeze(additive_scores(unsqueeze(from_query, 1), prepared, v), 1);
 }
 
 Tensor attention_scores(const AttentionScore& score, const Tensor& query, const Tensor& keys) {

@@ -32,6 +32,7 @@ struct OpRow {
 };
 
 /// The rows of each family, in tests/core/table/.
+std::vector<OpRow> additive_rows();
 std::vector<OpRow> binary_rows();
 std::vector<OpRow> conv_rows();
 std::vector<OpRow> create_rows();

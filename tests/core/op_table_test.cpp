@@ -78,9 +78,10 @@ std::set<std::string> ops_of_public_headers() {
 
 std::vector<OpRow> all_rows() {
   std::vector<OpRow> rows;
-  for (const auto& family : {binary_rows(), conv_rows(), create_rows(), index_rows(), loss_rows(),
-                             matmul_rows(), norm_rows(), pool_rows(), recurrent_rows(),
-                             reduce_rows(), softmax_rows(), unary_rows(), view_rows()}) {
+  for (const auto& family :
+       {additive_rows(), binary_rows(), conv_rows(), create_rows(), index_rows(), loss_rows(),
+        matmul_rows(), norm_rows(), pool_rows(), recurrent_rows(), reduce_rows(), softmax_rows(),
+        unary_rows(), view_rows()}) {
     rows.insert(rows.end(), family.begin(), family.end());
   }
   return rows;
@@ -108,6 +109,7 @@ bool reports(const OpRow& row, const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("op table: additive") { check_rows(additive_rows()); }
 TEST_CASE("op table: binary") { check_rows(binary_rows()); }
 TEST_CASE("op table: conv") { check_rows(conv_rows()); }
 TEST_CASE("op table: create") { check_rows(create_rows()); }
