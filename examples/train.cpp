@@ -1,86 +1,26 @@
-// A Transformer learns to copy or to reverse sequences, and shows what it learned.
+// train: trains a model to copy, reverse, sort, add, translate or write text
 #include <fmt/core.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/file.h"
-#include "core/ops.h"
-#include "core/scope.h"
 #include "core/threads.h"
+#include "examples/common/check_grad.h"
 #include "examples/common/evaluate.h"
 #include "examples/common/program.h"
 #include "examples/common/progress.h"
-#include "examples/common/tasks.h"
-#include "models/decode.h"
-#include "models/transformer.h"
-#include "nn/config.h"
-#include "nn/loss.h"
-#include "nn/module.h"
-#include "optim/adam.h"
-#include "optim/clip.h"
-#include "optim/schedule.h"
+#include "examples/common/run_folder.h"
+#include "examples/common/settings.h"
+#include "examples/common/train_options.h"
 
 using namespace gradzoo;
 using namespace gradzoo::examples;
 
 namespace {
 
-struct Options {
-  Task task = Task::reverse;
-  std::string model = "transformer";
-  models::TransformerConfig config{.d_model = 64,
-                                   .num_heads = 4,
-                                   .num_encoder_layers = 2,
-                                   .num_decoder_layers = 2,
-                                   .d_ff = 256,
-                                   .dropout = 0,
-                                   .norm_first = true,
-                                   .max_length = 64};
-  std::int64_t steps = 1500;
-  std::int64_t batch_size = 64;
-  double lr = 2e-3;
-  std::int64_t warmup_steps = 200;
-  double clip_norm = 1;
-  std::int64_t symbols = 20;
-  std::int64_t longest = 20;
-  std::int64_t seed = 1;
-  std::int64_t threads = num_threads();
-  std::optional<std::string> save, load;
-  bool json = false;
-};
-
-void add_options(CLI::App& app, Options& o) {
-  add_choice(app, "--task", o.task, "what to learn");
-  app.add_option("--model", o.model, "architecture: transformer")->capture_default_str();
-  add_number(app, "--steps", o.steps, 0, 1'000'000'000, "batches to train on");
-  add_number(app, "--batch-size", o.batch_size, 1, 65536, "sequences in a batch");
-  add_number(app, "--lr", o.lr, 0, 10, "highest learning rate of Adam");
-  add_number(app, "--warmup-steps", o.warmup_steps, 0, 1'000'000'000, "steps to reach it");
-  add_number(app, "--clip-norm", o.clip_norm, 1e-9, 1e9, "longest gradient that is not cut");
-  add_number(app, "--symbols", o.symbols, 1, 100'000, "different symbols in the sequences");
-  add_number(app, "--longest", o.longest, 1, 100'000, "symbols in the longest sequence");
-  add_number(app, "--seed", o.seed, 0, INT64_MAX, "of weights and data");
-  add_number(app, "--threads", o.threads, 1, max_threads(), "threads of the kernels");
-  app.add_option("--save", o.save, "write the weights to this file at the end");
-  app.add_option("--load", o.load, "start from the weights in this file");
-  app.add_flag("--json", o.json, "end with the results as one line of JSON");
-  add_fields(app, o.config, {"source_vocab", "target_vocab"});  // the task decides
-}
-
-// Whatever the options make impossible is found here, before any work.
-void check_options(const Options& o) {
-  if (o.model != "transformer") {
-    throw UsageError(fmt::format("--model: '{}' is not known; allowed: transformer", o.model));
-  }
-  if (o.longest + 1 > o.config.max_length) {
-    throw UsageError(
-        fmt::format("--longest: {} symbols and an end symbol do not fit the model's {} "
-                    "positions (--max-length)",
-                    o.longest, o.config.max_length));
-  }
-}
+constexpr int kDiverged = 3;
+constexpr std::int64_t kHeldOut = 1000;
 
 // A call whose Errors are the fault of the options.
 template <class F>
@@ -92,95 +32,230 @@ auto as_usage(F&& f) {
   }
 }
 
-struct Training {
-  std::int64_t steps = 0;
-  double seconds = 0;
-  double loss = 0;
+// The same batch again and again.
+class OneBatch : public BatchStream {
+ public:
+  explicit OneBatch(Batch batch) : batch_(std::move(batch)) {}
+  Batch next() override { return batch_; }
+  Ids position() const override { return {}; }
+  void seek(const Ids&) override {}
+
+ private:
+  Batch batch_;
 };
 
-Training train(const models::Transformer& model, TaskStream& data, const Options& o, Rng& rng) {
-  const nn::NamedTensors parameters = nn::named_parameters(model);
-  optim::Adam optimizer(parameters, {.lr = o.lr, .beta2 = 0.98, .eps = 1e-9});
-  Progress progress(nn::choice_name(o.task), o.steps);
-  Training result;
-  for (std::int64_t step = 1; step <= o.steps && interrupted() == 0; ++step) {
-    const Batch batch = make_batch(data.next(o.batch_size));
-    const TrainingScope training(rng);
-    const Tensor logits = model(batch.source, batch.lengths, batch.target_in);
-    const Tensor loss = nn::sequence_cross_entropy(logits, batch.target_out, {.pad = models::kPad});
-    optimizer.zero_grad();
-    loss.backward();
-    const double norm = optim::clip_grad_norm(parameters, o.clip_norm);
-    optimizer.step(optim::cosine(step, o.steps + 1, std::min(o.warmup_steps, o.steps)));
-    result = {step, progress.seconds(), loss.item()};
-    progress.show(step, fmt::format("loss {:.4f}, gradient {:.2f}", result.loss, norm));
+// Everything a run needs, and what it has come to.
+struct Run {
+  const TrainOptions& options;
+  Data data;
+  ZooModel model;
+  std::optional<RunFolder> folder;
+  std::int64_t saved_step = -1;  // of last.safetensors
+};
+
+double validation_loss(const Run& run) {
+  if (run.data.is_text()) {
+    return mean_loss(run.model, run.data.held_out_text, run.options.data.context);
   }
-  return result;
+  return mean_loss(run.model, run.data.held_out);
 }
 
-void print_answers(const Vocabulary& vocabulary, const std::vector<Pair>& pairs,
-                   const Evaluation& evaluation, std::size_t count) {
+void save_last(Run& run, Trainer& trainer) {
+  if (!run.folder) return;
+  trainer.save(run.folder->last());
+  run.saved_step = trainer.state().step;
+}
+
+void validate(Run& run, Trainer& trainer) {
+  const double loss = validation_loss(run);
+  const bool best = trainer.validated(loss);
+  if (!run.folder) return;
+  run.folder->log({{"step", trainer.state().step}, {"valid_loss", loss}, {"best", best}});
+  if (best) save_checkpoint(run.folder->model(), {run.model, run.data.source, run.data.target});
+}
+
+std::vector<std::string> status(const Trainer::Step& step, double tokens_per_second) {
+  return {fmt::format("loss {:.4f}", step.loss),
+          fmt::format("acc {:.1f} %", 100 * token_accuracy(step.prediction)),
+          fmt::format("lr {:.1e}", step.lr), fmt::format("gradient {:.2f}", step.gradient_norm),
+          fmt::format("{:.0f} tokens/s", tokens_per_second)};
+}
+
+const char* data_name(const TrainOptions& o) {
+  return o.data.text ? "text" : o.data.train ? "pairs" : nn::choice_name(o.data.task);
+}
+
+// After each step: what is shown, logged, measured and saved.
+void after_step(Run& run, Trainer& trainer, Progress& progress, const Trainer::Step& step,
+                double tokens_per_second) {
+  const TrainOptions& o = run.options;
+  const std::int64_t number = trainer.state().step;
+  if (progress.is_due(trainer.progress())) {
+    const std::string count = o.trainer.seconds > 0 ? fmt::format("step {}", number)
+                                                    : fmt::format("{}/{}", number, o.trainer.steps);
+    progress.show(trainer.progress(), count, status(step, tokens_per_second));
+  }
+  if (run.folder && (number % 10 == 0 || trainer.done())) {
+    run.folder->log({{"step", number},
+                     {"loss", step.loss},
+                     {"lr", step.lr},
+                     {"gradient_norm", step.gradient_norm},
+                     {"tokens_per_second", std::round(tokens_per_second)}});
+  }
+  if (o.valid_every > 0 && number % o.valid_every == 0) validate(run, trainer);
+  if (o.save_every > 0 && number % o.save_every == 0) save_last(run, trainer);
+}
+
+// Trains until the budget is used, patience has run out, or a signal comes; the last loss.
+double train(Run& run, Trainer& trainer) {
+  const TrainOptions& o = run.options;
+  Progress progress(data_name(o), trainer.progress());
+  const double began = trainer.seconds();
+  std::int64_t tokens = 0;
+  double loss = 0;
+  while (!trainer.done() && interrupted() == 0) {
+    const Trainer::Step step = trainer.step();
+    loss = step.loss;
+    tokens += step.tokens;
+    after_step(run, trainer, progress, step,
+               static_cast<double>(tokens) / std::max(trainer.seconds() - began, 1e-9));
+    if (o.patience > 0 && trainer.state().without_improvement >= o.patience) break;
+  }
+  return loss;
+}
+
+void print_answers(const Run& run, const Evaluation& evaluation, std::size_t count) {
+  const std::vector<Pair>& pairs = run.data.held_out;
   for (std::size_t i = 0; i < std::min(count, pairs.size()); ++i) {
     const bool right = evaluation.answers[i] == pairs[i].target;
-    fmt::print("  source  {}\n  answer  {}  {}\n", vocabulary.decode(pairs[i].source),
-               vocabulary.decode(evaluation.answers[i]), right ? "right" : "wrong");
+    fmt::print("  source  {}\n  answer  {}  {}\n", run.data.source.decode(pairs[i].source),
+               run.data.target.decode(evaluation.answers[i]), right ? "right" : "wrong");
   }
 }
 
-int run(const Options& o) {
-  check_options(o);
-  set_num_threads(static_cast<int>(o.threads));
-  const Vocabulary vocabulary = task_vocabulary(o.task, o.symbols);
-  const std::uint64_t seed = static_cast<std::uint64_t>(o.seed);
-  Rng rng(seed);
-  TaskStream training_data({o.task, Split::train, o.symbols, 1, o.longest, seed});
-  TaskStream held_out(
-      {o.task, Split::held_out, o.symbols, (o.longest + 1) / 2, o.longest, seed + 1});
-  models::TransformerConfig config = o.config;
-  config.source_vocab = config.target_vocab = vocabulary.size();
-  const models::Transformer model = as_usage([&] { return models::Transformer(config, rng); });
-  if (o.load) nn::load(*o.load, model);
-  if (o.save) AtomicFile(*o.save);  // cannot be written: better now than after training
-  fmt::print("{}: a Transformer with {} parameters, {} threads\n", nn::choice_name(o.task),
-             nn::parameter_count(model), o.threads);
-  flush_output();
+// Measures the model on held-out data, prints it, and adds it to the results.
+void report(const Run& run, nlohmann::ordered_json& results) {
+  const double loss = validation_loss(run);
+  results["valid_loss"] = loss;
+  if (run.data.is_text()) {
+    fmt::print("held out: {:.4f} nats, {:.4f} bits a character\n", loss, loss / std::log(2.0));
+    return;
+  }
+  const Evaluation evaluation = evaluate(run.model, run.data.held_out);
+  results["exact_match"] = evaluation.exact_match;
+  results["token_accuracy"] = evaluation.token_accuracy;
+  const DataOptions& d = run.options.data;
+  const std::string which = d.train ? *d.valid
+                                    : fmt::format("{} to {} {}", held_out_shortest(d), d.longest,
+                                                  d.task == Task::add ? "digits" : "symbols");
+  fmt::print("held out, {}: {:.1f} % of {} sequences exactly right, {:.2f} % of tokens\n", which,
+             100 * evaluation.exact_match, run.data.held_out.size(),
+             100 * evaluation.token_accuracy);
+  print_answers(run, evaluation, 4);
+}
 
-  watch_interrupts();
-  const Training result = train(model, training_data, o, rng);
-  if (o.save) nn::save(*o.save, model, nn::config_metadata(model.config));
+int check_gradients(const Run& run, std::uint64_t seed) {
+  Rng rng(seed);
+  const auto checks = check_directions(run.model, run.data.training->next(), rng);
+  std::size_t longest = 0, wrong = 0;
+  for (const DirectionCheck& check : checks) longest = std::max(longest, check.name.size());
+  fmt::print("{:{}}  {:>12}  {:>12}  {:>8}\n", "weight", longest, "backward", "difference",
+             "error");
+  for (const DirectionCheck& check : checks) {
+    wrong += check.ok ? 0 : 1;
+    fmt::print("{:{}}  {:12.5e}  {:12.5e}  {:8.1e}{}\n", check.name, longest, check.analytic,
+               check.numeric, check.error, check.ok ? "" : "  wrong");
+  }
+  fmt::print("{} of {} weights have the gradient that differences say\n", checks.size() - wrong,
+             checks.size());
+  return wrong == 0 ? kDone : kCheckFailed;
+}
+
+// Lines of the files that are not used: all are counted, the first are shown.
+void report_bad_lines(const std::vector<BadLine>& bad) {
+  constexpr std::size_t shown = 20;
+  for (std::size_t i = 0; i < std::min(shown, bad.size()); ++i) {
+    fmt::print(stderr, "train: {}\n", to_text(bad[i]));
+  }
+  if (!bad.empty()) fmt::print(stderr, "train: {} lines are not used\n", bad.size());
+}
+
+Run make_run(TrainOptions& o, const std::string& settings) {
+  const bool files = o.data.text || o.data.train;
+  const auto make = [&] { return make_data(o.data, o.config, kHeldOut); };
+  Data data = files ? make() : as_usage(make);
+  report_bad_lines(data.bad);
+  if (o.epochs > 0) o.trainer.steps = o.epochs * data.training->batches_per_epoch();
+  if (o.overfit_batch) data.training = std::make_unique<OneBatch>(data.training->next());
+  Rng rng(o.trainer.seed);
+  ZooModel model = as_usage([&] { return make_model(o.config, rng); });
+  Run run{o, std::move(data), std::move(model), std::nullopt};
+  if (o.out && !o.check_grad) run.folder = RunFolder::create(*o.out, settings);
+  return run;
+}
+
+// What to say when weights or gradients are no numbers any more.
+std::string last_good(const Run& run) {
+  if (run.saved_step >= 0) {
+    return fmt::format("{}, of step {}, is good", run.folder->last(), run.saved_step);
+  }
+  return "nothing was saved (see --out and --save-every)";
+}
+
+int finish(Run& run, Trainer& trainer, double loss) {
+  const TrainOptions& o = run.options;
+  save_last(run, trainer);
   if (interrupted() != 0) {
-    fmt::print(stderr, "train: stopped after step {}\n", result.steps);
+    fmt::print(stderr, "train: stopped after step {}{}\n", trainer.state().step,
+               run.folder ? ", everything is saved: --resume continues" : "");
     return 128 + interrupted();
   }
-  const std::vector<Pair> pairs = held_out.next(1000);
-  const Evaluation evaluation = evaluate(model, pairs);
-  fmt::print("{} steps in {:.1f} s, last loss {:.5f}\n", result.steps, result.seconds, result.loss);
-  fmt::print(
-      "held out, {} to {} symbols: {:.1f} % of {} sequences exactly right, {:.2f} % of tokens\n",
-      (o.longest + 1) / 2, o.longest, 100 * evaluation.exact_match, pairs.size(),
-      100 * evaluation.token_accuracy);
-  print_answers(vocabulary, pairs, evaluation, 4);
-  if (o.json) {
-    const nlohmann::ordered_json json = {{"task", nn::choice_name(o.task)},
-                                         {"model", o.model},
-                                         {"parameters", nn::parameter_count(model)},
-                                         {"steps", result.steps},
-                                         {"seconds", result.seconds},
-                                         {"loss", result.loss},
-                                         {"exact_match", evaluation.exact_match},
-                                         {"token_accuracy", evaluation.token_accuracy},
-                                         {"seed", o.seed},
-                                         {"threads", o.threads}};
-    fmt::print("{}\n", json.dump());
-  }
+  const bool validated = o.valid_every > 0 && trainer.state().step % o.valid_every == 0;
+  if (!validated && trainer.state().step > 0) validate(run, trainer);
+  if (o.keep_best) run.model = load_checkpoint(run.folder->model()).model;
+  const TrainerState& state = trainer.state();
+  fmt::print("{} steps in {:.1f} s, last loss {:.5f}\n", state.step, trainer.seconds(), loss);
+  nlohmann::ordered_json results = {{"data", data_name(o)},
+                                    {"model", nn::choice_name(o.model)},
+                                    {"parameters", parameter_count(run.model)},
+                                    {"steps", state.step},
+                                    {"seconds", trainer.seconds()},
+                                    {"loss", loss}};
+  report(run, results);
+  results["seed"] = o.seed;
+  results["threads"] = o.threads;
+  if (o.json) fmt::print("{}\n", results.dump());
   return kDone;
+}
+
+int run(CLI::App& app, TrainOptions& o) {
+  complete_options(app, o);
+  set_num_threads(static_cast<int>(o.threads));
+  Run run = make_run(o, settings_text(app, options_of_the_call()));
+  if (o.check_grad) return check_gradients(run, o.trainer.seed);
+  Trainer trainer(run.model, *run.data.training, o.trainer);
+  if (o.resume) {
+    trainer.load(RunFolder::last(*o.resume));
+    run.folder = RunFolder::reopen(*o.resume, trainer.state().step);
+    run.saved_step = trainer.state().step;
+  }
+  fmt::print("{}: {} with {} parameters, {} threads\n", data_name(o), nn::choice_name(o.model),
+             parameter_count(run.model), o.threads);
+  flush_output();
+  watch_interrupts();
+  try {
+    return finish(run, trainer, train(run, trainer));
+  } catch (const Diverged& error) {
+    fmt::print(stderr, "train: {}; {}\n", error.what(), last_good(run));
+    return kDiverged;
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains a Transformer to copy or reverse sequences.", "train");
-  Options options;
-  add_options(app, options);
-  return run_program(app, argc, argv, [&] { return run(options); });
+  CLI::App app("Trains a model to copy, reverse, sort, add, translate or write text.", "train");
+  TrainOptions options;
+  add_train_options(app, options, argc, argv);
+  return run_program(app, argc, argv, [&] { return run(app, options); });
 }

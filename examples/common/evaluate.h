@@ -1,11 +1,11 @@
-// How right a model's answers are.
+// How right a model is on data it was not trained on.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "examples/common/tasks.h"
-#include "models/transformer.h"
+#include "examples/common/batch.h"
+#include "examples/common/zoo.h"
 
 namespace gradzoo::examples {
 
@@ -16,7 +16,13 @@ struct Evaluation {
   double token_accuracy = 0;  ///< share of places with the right token, of the longer of the two
 };
 
-/// Decodes every pair greedily, in batches of 250.
-Evaluation evaluate(const models::Transformer& model, const std::vector<Pair>& pairs);
+/// Answers every source, in batches of 250. An answer may be one token longer than the longest
+/// target of its batch: a model that does not stop is wrong, not endless.
+Evaluation evaluate(const ZooModel& model, const std::vector<Pair>& pairs);
+
+/// Mean cross-entropy of the targets, in nats a token, end symbols included.
+double mean_loss(const ZooModel& model, const std::vector<Pair>& pairs);
+/// Of a text, read in windows of `context` tokens one after the other.
+double mean_loss(const ZooModel& model, const Ids& text, std::int64_t context);
 
 }  // namespace gradzoo::examples

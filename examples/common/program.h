@@ -62,7 +62,7 @@ void add_fields(CLI::App& app, Config& config, const std::set<std::string>& with
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_same_v<Value, bool>) {
       app.add_flag(option + ",!--no-" + option.substr(2), value, about)
-          ->default_str(value ? "yes" : "no");
+          ->default_str(value ? "true" : "false");
     } else if constexpr (std::is_same_v<Value, double>) {
       add_number(app, option, value, 0.0, 1e9, about);
     } else if constexpr (nn::Choice<Value>) {

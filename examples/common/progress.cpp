@@ -2,6 +2,7 @@
 #include "examples/common/progress.h"
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,40 +11,80 @@
 #include "examples/common/terminal.h"
 
 namespace gradzoo::examples {
+namespace {
 
-Progress::Progress(std::string label, std::int64_t total)
+// Columns of the terminal; 80 where it does not say.
+std::size_t columns() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+std::string bar(double fraction) {
+  constexpr int width = 12;
+  const int filled = static_cast<int>(width * fraction);
+  std::string text;
+  for (int i = 0; i < width; ++i) text += i < filled ? "█" : "░";
+  return text;
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<std::int64_t>(seconds + 0.5);
+  if (s < 100) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{}:{:02}", s / 60, s % 60);
+  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+}
+
+Progress::Progress(std::string label, double fraction)
     : label_(std::move(label)),
-      total_(std::max<std::int64_t>(total, 1)),
-      live_(may_decorate(STDERR_FILENO)) {}
+      live_(may_decorate(STDERR_FILENO)),
+      first_(fraction),
+      tenths_(static_cast<int>(10 * fraction)) {}
 
-Progress::~Progress() {
+Progress::~Progress() { finish(); }
+
+void Progress::finish() {
   if (drawn_) std::fputc('\n', stderr);
+  drawn_ = false;
 }
 
 double Progress::seconds() const {
   return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-void Progress::show(std::int64_t step, const std::string& status) {
+bool Progress::is_due(double fraction) const {
+  if (!live_) return static_cast<int>(10 * fraction) > tenths_;
+  return fraction >= 1 || Clock::now() - last_drawn_ >= std::chrono::milliseconds(100);
+}
+
+void Progress::show(double fraction, const std::string& count,
+                    const std::vector<std::string>& parts) {
+  if (!is_due(fraction)) return;
+  const double gone = fraction - first_;
+  const double left = gone > 0 ? seconds() * (1 - fraction) / gone : 0;
+  const std::string time =
+      fmt::format("{}, {} left", duration_text(seconds()), duration_text(left));
   if (!live_) {
-    const std::int64_t every = std::max<std::int64_t>(total_ / 10, 1);
-    if (step % every == 0 || step == total_) {
-      fmt::print(stderr, "{} {}/{}  {}  {:.0f} s\n", label_, step, total_, status, seconds());
-    }
+    tenths_ = static_cast<int>(10 * fraction);
+    std::string line = fmt::format("{} {}", label_, count);
+    for (const std::string& part : parts) line += "  " + part;
+    fmt::print(stderr, "{}  {}\n", line, duration_text(seconds()));
     return;
   }
-  if (step < total_ && Clock::now() - last_drawn_ < std::chrono::milliseconds(100)) return;
   last_drawn_ = Clock::now();
   drawn_ = true;
-  constexpr int width = 14;  // the whole line fits 80 columns
-  const int filled = static_cast<int>(width * step / total_);
-  std::string bar;
-  for (int i = 0; i < width; ++i) bar += i < filled ? "█" : "░";
-  const double left =
-      step == 0 ? 0 : seconds() * static_cast<double>(total_ - step) / static_cast<double>(step);
+  std::string line = fmt::format("{} {} {}", label_, bar(fraction), count);
+  // Two bytes of each of the bar's characters take no column.
+  std::size_t used = line.size() - 2 * 12 + 2 + time.size();
+  for (const std::string& part : parts) {
+    if (used + 2 + part.size() >= columns()) break;
+    line += "  " + part;
+    used += 2 + part.size();
+  }
   // \033[K clears what a longer line left behind.
-  fmt::print(stderr, "\r{} {} {}/{}  {}  {:.0f} s, {:.0f} s left\033[K", label_, bar, step, total_,
-             status, seconds(), left);
+  fmt::print(stderr, "\r{}  {}\033[K", line, time);
   std::fflush(stderr);
 }
 

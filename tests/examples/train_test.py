@@ -24,6 +24,13 @@ def run(*arguments, env=None, stdout=subprocess.PIPE):
                           env={**os.environ, **(env or {})})
 
 
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="latin-1") as file:
+        file.write(text)
+    return path
+
+
 def result_of(process):
     """The JSON of a run that ended well, without what the clock decides."""
     assert process.returncode == 0, process.stderr
@@ -36,9 +43,9 @@ def json_ends_stdout():
     """--json ends stdout with one object of the promised keys"""
     process = run(*QUICK, "--json")
     result = json.loads(process.stdout.splitlines()[-1])
-    assert set(result) == {"task", "model", "parameters", "steps", "seconds", "loss", "exact_match",
-                           "token_accuracy", "seed", "threads"}, result
-    assert result["steps"] == 40 and result["task"] == "reverse"
+    assert set(result) == {"data", "model", "parameters", "steps", "seconds", "loss", "valid_loss",
+                           "exact_match", "token_accuracy", "seed", "threads"}, result
+    assert result["steps"] == 40 and result["data"] == "reverse"
 
 
 def same_seed_same_numbers():
@@ -79,7 +86,19 @@ def usage_errors():
         (["--lr", "1e999"], ["--lr", "1e999"]),
         (["--threads", "99999999999"], ["--threads", "99999999999"]),
         (["--task", "revers"], ["revers", "copy, reverse"]),
-        (["--model", "rnn"], ["rnn", "transformer"]),
+        (["--model", "rn"], ["rn", "transformer, rnn"]),
+        (["--hidden-size", "3"], ["--hidden-size"]),  # of other models
+        (["--time", "10x"], ["--time", "10x", "90s"]),
+        (["--time", "0"], ["--time"]),
+        (["--epochs", "2"], ["--epochs", "--train"]),
+        (["--train", "a"], ["--valid"]),
+        (["--text", "a"], ["--text", "decoder_lm"]),
+        (["--max-tokens", "100"], ["--max-tokens"]),
+        (["--shortest", "9", "--longest", "8"], ["9", "8"]),
+        (["--patience", "3"], ["--patience", "--valid-every"]),
+        (["--keep-best"], ["--keep-best", "--out"]),
+        (["--save-every", "3"], ["--save-every", "--out"]),
+        (["--out", "a", "--resume", "b"], ["resume"]),
         (["--num-heads", "3"], ["num_heads 3", "d_model 64", "divide"]),
         (["--d-model", "0"], ["d_model", "0"]),
         (["--dropout", "1.5"], ["dropout", "1.5", "[0, 1)"]),
@@ -96,34 +115,209 @@ def usage_errors():
 def file_errors():
     """a file that cannot be used is one line that names it, exit code 1, before any training"""
     with tempfile.TemporaryDirectory() as folder:
-        broken = os.path.join(folder, "broken.safetensors")
-        with open(broken, "wb") as file:
-            file.write(b"\xff" * 100)
-        cut = os.path.join(folder, "cut.safetensors")
-        process = run(*QUICK, "--steps", "1", "--save", cut)
-        assert process.returncode == 0, process.stderr
-        with open(cut, "rb+") as file:
-            file.truncate(os.path.getsize(cut) - 5)
-        for arguments in [["--load", os.path.join(folder, "missing")], ["--load", broken],
-                          ["--load", cut], ["--load", folder], ["--load", ""],
-                          ["--save", os.path.join(folder, "no", "such", "folder")],
-                          ["--save", folder], ["--save", ""]]:
+        text = write(folder, "a.txt", "not two columns\n")
+        good = write(folder, "good.tsv", "a b\tb a\n")
+        readonly = os.path.join(folder, "file", "below")
+        write(folder, "file", "no folder")
+        for arguments, words in [
+            (["--train", folder + "/missing", "--valid", good], [folder + "/missing"]),
+            (["--train", good, "--valid", folder], [folder]),
+            (["--train", "", "--valid", good], ["must not be empty"]),
+            (["--train", text, "--valid", good], [text + ":1: 1 columns"]),
+            (["--train", good, "--train-target", text, "--valid", good, "--valid-target", good],
+             []),
+            (["--text", folder + "/missing", "--model", "decoder_lm"], ["missing"]),
+            (["--text", text, "--model", "decoder_lm"], [text, "too few"]),
+            (["--config", folder + "/none.cfg"], ["none.cfg"]),
+            (["--config", write(folder, "a.cfg", "lr = 1\nwarm-steps = 3\n")],
+             ["a.cfg:2", "warm-steps", "warmup-steps"]),
+            (["--config", write(folder, "b.cfg", "lr = 1\nlr = 1\n")], ["b.cfg:2", "twice"]),
+            (["--config", write(folder, "c.cfg", "steps = many\n")], ["c.cfg:1", "many"]),
+            (["--out", readonly], [readonly]),
+            (["--out", ""], ["--out"]),
+            (["--resume", folder + "/none"], [folder + "/none"]),
+        ]:
             process = run(*QUICK, *arguments)
+            if not words:
+                assert process.returncode == 0, process.stderr
+                continue
             assert process.returncode == 1, (arguments, process.returncode, process.stderr)
             assert process.stderr.startswith("train: "), process.stderr
             assert process.stderr.count("\n") == 1, process.stderr
-            assert arguments[1] in process.stderr, process.stderr
+            assert all(word in process.stderr for word in words), (arguments, process.stderr)
 
 
-def saved_weights_come_back():
-    """weights that were saved give the same answers when they are loaded; a wrong shape is refused"""
+def command_line_wins():
+    """a settings file sets options, and the command line wins over it"""
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "weights.safetensors")
-        saved = result_of(run(*QUICK, "--save", path, "--json"))
-        loaded = result_of(run(*QUICK, "--steps", "0", "--load", path, "--json"))
-        assert loaded["token_accuracy"] == saved["token_accuracy"]
-        wrong = run(*QUICK, "--d-ff", "17", "--load", path)
-        assert wrong.returncode == 1 and "linear1.weight" in wrong.stderr, wrong.stderr
+        path = write(folder, "a.cfg", "# small\nsteps = 3\nd_model = 8\nmodel = transformer\n")
+        small = ["--d-ff", "16", "--longest", "6", "--json", "--config", path]
+        by_file = result_of(run(*small))
+        assert by_file["steps"] == 3
+        assert result_of(run(*small, "--steps", "5"))["steps"] == 5
+        by_hand = result_of(run("--d-model", "8", "--steps", "3", *small[:-2]))
+        assert by_file == by_hand, (by_file, by_hand)
+        other = write(folder, "b.cfg", "model = gru\nhidden-size = 8\nsteps = 2\nlongest = 4\n")
+        assert result_of(run("--config", other, "--json"))["model"] == "gru"
+
+
+def every_model_learns():
+    """each model makes the loss smaller than that of guessing, on a task of its own"""
+    for model in ["transformer", "rnn", "lstm", "gru", "decoder_lm", "encoder"]:
+        result = result_of(run("--model", model, "--task", "copy", "--longest", "4", "--symbols", "4",
+                               "--steps", "150", "--json"))
+        assert result["loss"] < 1.0, (model, result)
+        assert result["model"] == model, result
+
+
+def tensors(path):
+    """The bytes of each tensor of a checkpoint, by name."""
+    with open(path, "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+        data = file.read()
+    return {name: data[entry["data_offsets"][0]:entry["data_offsets"][1]]
+            for name, entry in header.items() if name != "__metadata__"}
+
+
+RESUMED = ["--steps", "24", "--longest", "6", "--dropout", "0.1", "--valid-every", "5",
+           "--schedule", "plateau"]
+MODELS = [["--model", "transformer", "--d-model", "16", "--d-ff", "16"],
+          ["--model", "lstm", "--hidden-size", "8", "--optimizer", "sgd", "--momentum", "0.9"],
+          ["--model", "decoder_lm", "--d-model", "16", "--optimizer", "adamw"]]
+
+
+def resumes_bit_for_bit():
+    """TRN2: a run stopped by kill -9 or SIGTERM and resumed ends with the same bits"""
+    for model in MODELS:
+        with tempfile.TemporaryDirectory() as folder:
+            whole = os.path.join(folder, "whole")
+            assert run(*model, *RESUMED, "--out", whole).returncode == 0
+            want = tensors(whole + "/last.safetensors")
+            for name, stop in [("killed", signal.SIGKILL), ("stopped", signal.SIGTERM)]:
+                path = os.path.join(folder, name)
+                process = subprocess.Popen([PROGRAM, *model, *RESUMED, "--out", path,
+                                            "--save-every", "7"], stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                deadline = time.time() + 60
+                while not os.path.exists(path + "/last.safetensors"):
+                    assert time.time() < deadline and process.poll() in (None, 0)
+                    time.sleep(0.001)
+                process.send_signal(stop)
+                process.wait(timeout=60)
+                resumed = run("--resume", path)
+                assert resumed.returncode == 0, resumed.stderr
+                got = tensors(path + "/last.safetensors")
+                assert got.keys() == want.keys()
+                different = [key for key in want if got[key] != want[key]]
+                assert not different, (model, name, different)
+                assert (tensors(path + "/model.safetensors") ==
+                        tensors(whole + "/model.safetensors")), (model, name)
+                steps = [(line.get("step"), line.get("valid_loss")) for line in metrics(path)]
+                assert steps == [(line.get("step"), line.get("valid_loss"))
+                                 for line in metrics(whole)], steps
+
+
+def metrics(folder):
+    with open(folder + "/metrics.jsonl") as file:
+        return [json.loads(line) for line in file]
+
+
+def keeps_runs():
+    """a run is never overwritten; a broken checkpoint is named and changes nothing"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run")
+        assert run(*QUICK, "--steps", "3", "--out", path).returncode == 0
+        again = run(*QUICK, "--steps", "3", "--out", path)
+        assert again.returncode == 1 and "--resume" in again.stderr, again.stderr
+        changed = run("--resume", path, "--lr", "1")
+        assert changed.returncode == 2 and "--lr" in changed.stderr, changed.stderr
+        last = path + "/last.safetensors"
+        for cut in [0, 5, 100, os.path.getsize(last) - 5]:
+            with open(last, "rb+") as file:
+                file.truncate(cut)
+            broken = run("--resume", path)
+            assert broken.returncode == 1 and last in broken.stderr, broken.stderr
+            assert broken.stderr.count("\n") == 1, broken.stderr
+            assert os.path.getsize(last) == cut
+
+
+def longer_run():
+    """a resumed run may be given more steps"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run")
+        assert run(*QUICK, "--steps", "3", "--out", path).returncode == 0
+        assert result_of(run("--resume", path, "--steps", "6", "--json"))["steps"] == 6
+
+
+def patience():
+    """--patience stops a run that does not get better, --keep-best ends with the best weights"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run")
+        result = result_of(run(*QUICK, "--steps", "5000", "--lr", "0.5", "--clip-norm", "0", "--json",
+                               "--valid-every", "5", "--patience", "3", "--keep-best", "--out", path))
+        assert result["steps"] < 5000, result
+        losses = {line["step"]: line["valid_loss"] for line in metrics(path) if "valid_loss" in line}
+        assert result["valid_loss"] == min(losses.values()), (result, losses)
+        assert losses[result["steps"]] > min(losses.values()), losses
+
+
+def diverges():
+    """a loss that is no number ends the run with exit code 3 and the checkpoint that is good"""
+    mad = ["--model", "rnn", "--optimizer", "sgd", "--lr", "10", "--clip-norm", "0", "--steps",
+           "5000", "--longest", "6", "--warmup-steps", "0", "--momentum", "0.99"]
+    with tempfile.TemporaryDirectory() as folder:
+        broken = write(folder, "a.cfg", "lr = 10\n")
+        process = run(*QUICK, "--optimizer", "sgd", "--lr", "10", "--clip-norm", "0", "--warmup-steps",
+                      "0", "--steps", "3000", "--momentum", "0.999", "--no-norm-first", "--config",
+                      broken, "--out", folder + "/run", "--save-every", "1")
+        if process.returncode == 0:
+            process = run(*mad, "--out", folder + "/other", "--save-every", "1")
+        assert process.returncode == 3, (process.returncode, process.stderr)
+        message = process.stderr.splitlines()[-1]
+        assert re.search(r"step \d+: .*; .*last.safetensors, of step \d+, is good", message), message
+
+
+def learns_pairs_and_text():
+    """pairs of two columns or two files and a long text are learned; bad lines are named"""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = [f"{a} {b} {c}\t{c} {b} {a}" for a in "abc" for b in "abc" for c in "abc"]
+        pairs = write(folder, "pairs.tsv", "\n".join(lines + ["one column", "a\t", "\xff\tb"]) + "\n")
+        sources = write(folder, "a.src", "".join(line.split("\t")[0] + "\n" for line in lines))
+        targets = write(folder, "a.tgt", "".join(line.split("\t")[1] + "\n" for line in lines))
+        for files in [["--train", pairs, "--valid", pairs],
+                      ["--train", sources, "--train-target", targets, "--valid", sources,
+                       "--valid-target", targets]]:
+            for rest in [["--epochs", "40", "--batch-size", "9"],
+                         ["--steps", "100", "--max-tokens", "63"]]:
+                process = run(*files, *rest, "--d-model", "16", "--d-ff", "32", "--json", "--lr", "0.01")
+                result = result_of(process)
+                assert result["exact_match"] > 0.9, (files, rest, result)
+                if pairs in files:
+                    assert f"{pairs}:28: 1 columns, must be 2" in process.stderr, process.stderr
+                    assert f"{pairs}:29: the target is empty" in process.stderr, process.stderr
+        text = write(folder, "text.txt", "to be or not to be, that is it.\n" * 60)
+        result = result_of(run("--model", "decoder_lm", "--text", text, "--context", "16", "--steps",
+                               "200", "--d-model", "32", "--d-ff", "64", "--json"))
+        assert result["valid_loss"] < 0.5, result
+
+
+def checks_gradients():
+    """--check-grad compares every weight's gradient with differences, for every model"""
+    for model in ["transformer", "rnn", "lstm", "gru", "decoder_lm", "encoder"]:
+        process = run("--model", model, "--check-grad", "--batch-size", "4", "--longest", "5")
+        assert process.returncode == 0, (model, process.stdout)
+        assert re.search(r"(\d+) of \1 weights", process.stdout), process.stdout
+
+
+def overfits_a_batch():
+    """--overfit-batch learns one batch by heart; --time stops after that long"""
+    result = result_of(run("--overfit-batch", "--batch-size", "4", "--longest", "5", "--steps", "150",
+                           "--json"))
+    assert result["loss"] < 0.05, result
+    started = time.time()
+    process = run("--time", "2s", "--longest", "5", "--json")
+    assert process.returncode == 0 and 2 < time.time() - started < 60, process.stderr
 
 
 def full_disk():
@@ -173,6 +367,8 @@ def version_and_help():
 if __name__ == "__main__":
     sys.exit(run_cases([
         json_ends_stdout, same_seed_same_numbers, flags_have_two_forms, loss_falls,
-        usage_errors, file_errors, saved_weights_come_back, full_disk, stops_politely,
+        usage_errors, file_errors, command_line_wins, every_model_learns, resumes_bit_for_bit,
+        keeps_runs, longer_run, patience, diverges, learns_pairs_and_text, checks_gradients,
+        overfits_a_batch, full_disk, stops_politely,
         threads_from_the_environment, version_and_help
     ]))
