@@ -84,7 +84,8 @@ Data text_data(const DataOptions& o, ZooConfig& config) {
   data.source = data.target = Vocabulary::of_lines(Level::character, {text});
   set_vocabularies(config, data.source, data.target);
   check(fits(config, 0, o.context - 1),
-        "contexts of {} do not fit the model's places (--max-length)", o.context);
+        "contexts of {} do not fit the model's {} places (--max-length)", o.context,
+        places(config));
   Ids ids = data.source.encode(text);
   const auto tenth = std::ssize(ids) - std::ssize(ids) / 10;
   data.held_out_text.assign(ids.begin() + tenth, ids.end());
