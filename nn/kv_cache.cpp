@@ -1,6 +1,8 @@
 // Keys and values of the tokens so far.
 #include "nn/kv_cache.h"
 
+#include <algorithm>
+
 #include "core/create.h"
 #include "core/ops/index.h"
 #include "core/ops/view.h"
@@ -10,10 +12,21 @@ namespace gradzoo::nn {
 
 namespace {
 
+constexpr std::int64_t kFirstRoom = 16;  // tokens
+
 void check_no_grad() {
   check(!modes().grad_enabled,
         "KvCache: gradients are being recorded, and a cache is for decoding without them: open a "
         "NoGrad");
+}
+
+// x [batch, heads, n, d] at the beginning of [batch, heads, capacity, d].
+Tensor with_room(const Tensor& x, std::int64_t capacity) {
+  Shape shape = x.shape();
+  shape[2] = capacity;
+  const Tensor room = empty(shape, x.dtype());
+  assign(slice(room, 2, 0, x.size(2)), x);
+  return room;
 }
 
 // True when `x` [batch, heads, n, d] can stand in `room` [batch, heads, capacity, d].
@@ -24,12 +37,15 @@ bool fits(const Tensor& x, const Tensor& room) {
 
 }  // namespace
 
-KvCache::KvCache(const Shape& keys, const Shape& values, DType dtype)
-    : keys_(zeros(keys, dtype)), values_(zeros(values, dtype)) {
-  check(keys.rank() == 4 && values.rank() == 4 && keys.sub(0, 3) == values.sub(0, 3),
-        "KvCache: keys must be [batch, heads, capacity, d] and values [batch, heads, capacity, e], "
-        "got {} and {}",
-        keys, values);
+KvCache::KvCache(const Shape& keys, const Shape& values, DType dtype) {
+  check(
+      keys.rank() == 4 && values.rank() == 4 && keys.sub(0, 3) == values.sub(0, 3) && keys[2] >= 0,
+      "KvCache: keys must be [batch, heads, capacity, d] and values [batch, heads, capacity, e], "
+      "got {} and {}",
+      keys, values);
+  capacity_ = keys[2];
+  keys_ = empty({keys[0], keys[1], 0, keys[3]}, dtype);
+  values_ = empty({values[0], values[1], 0, values[3]}, dtype);
 }
 
 KvCache::KvCache(const Tensor& keys, const Tensor& values)
@@ -37,22 +53,22 @@ KvCache::KvCache(const Tensor& keys, const Tensor& values)
   append(keys, values);
 }
 
-std::int64_t KvCache::capacity() const { return keys_.defined() ? keys_.size(2) : 0; }
-std::int64_t KvCache::batch() const { return keys_.defined() ? keys_.size(0) : 0; }
+std::int64_t KvCache::batch() const { return keys_.size(0); }
 Tensor KvCache::keys() const { return slice(keys_, 2, 0, length_); }
 Tensor KvCache::values() const { return slice(values_, 2, 0, length_); }
 
 void KvCache::append(const Tensor& keys, const Tensor& values) {
   check_no_grad();
-  check(keys_.defined(), "KvCache: it has no room: it was not made by a layer's make_cache");
-  check(fits(keys, keys_) && fits(values, values_) && keys.size(2) == values.size(2),
-        "KvCache: made for keys {} and values {}, {} [batch, heads, capacity, width], got {} {} "
-        "and {} {}",
-        keys_.shape(), values_.shape(), keys_.dtype(), keys.dtype(), keys.shape(), values.dtype(),
-        values.shape());
-  const std::int64_t end = length_ + keys.size(2);
-  check(end <= capacity(), "KvCache: there is room for {} tokens, {} are there and {} were to come",
-        capacity(), length_, keys.size(2));
+  check(
+      fits(keys, keys_) && fits(values, values_) && keys.size(2) == values.size(2),
+      "KvCache: made for batch {} and heads {}, widths {} and {}, {}; keys [batch, heads, tokens, "
+      "width] and values must fit, got {} {} and {} {}",
+      keys_.size(0), keys_.size(1), keys_.size(3), values_.size(3), keys_.dtype(), keys.dtype(),
+      keys.shape(), values.dtype(), values.shape());
+  const std::int64_t end = length_ + keys.size(2), room = keys_.size(2);
+  check(end <= capacity_, "KvCache: there is room for {} tokens, {} are there and {} were to come",
+        capacity_, length_, keys.size(2));
+  if (end > room) move_rows(std::min(capacity_, std::max({end, 2 * room, kFirstRoom})), {});
   assign(slice(keys_, 2, length_, end), keys);
   assign(slice(values_, 2, length_, end), values);
   length_ = end;
@@ -60,19 +76,17 @@ void KvCache::append(const Tensor& keys, const Tensor& values) {
 
 void KvCache::select_rows(const Tensor& index) {
   check_no_grad();
-  const auto selected = [&](const Tensor& room) {
-    Shape shape = room.shape();
-    shape[0] = index.numel();
-    const Tensor rows = index_select(slice(room, 2, 0, length_), 0, index);
-    const Tensor made = zeros(shape, room.dtype());
-    assign(slice(made, 2, 0, length_), rows);
-    return made;
+  check(index.dim() == 1, "KvCache: index must be [new batch], got {}", index.shape());
+  move_rows(keys_.size(2), index);
+}
+
+void KvCache::move_rows(std::int64_t room, const Tensor& index) {
+  const auto moved = [&](const Tensor& all) {
+    return with_room(index.defined() ? index_select(all, 0, index) : all, room);
   };
-  check(keys_.defined() && index.dim() == 1, "KvCache: index must be [new batch], got {}",
-        index.shape());
-  const Tensor keys = selected(keys_), values = selected(values_);
-  keys_ = keys;
-  values_ = values;
+  const Tensor k = moved(keys()), v = moved(values());
+  keys_ = k;
+  values_ = v;
 }
 
 }  // namespace gradzoo::nn

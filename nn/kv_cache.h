@@ -9,13 +9,15 @@ namespace gradzoo::nn {
 
 /// Keys and values of the tokens so far, with room for more, so that a token costs one product with
 /// what there is instead of all of it again. For decoding, not for training: tokens are written
-/// over the room, so every change is an Error unless a NoGrad is open.
+/// over the room, so every change is an Error unless a NoGrad is open. Memory for the room is taken
+/// as tokens come, twice as much each time, so a generous capacity costs nothing.
 ///
 /// It can be moved but not copied: two of them would write into the same room. A beam search that
 /// keeps, drops and doubles hypotheses says so with select_rows.
 class KvCache {
  public:
-  KvCache() = default;
+  /// Without room.
+  KvCache() : KvCache(Shape{0, 0, 0, 0}, Shape{0, 0, 0, 0}, DType::f32) {}
   /// Room for `capacity` tokens: keys [batch, heads, capacity, d], values [batch, heads, capacity,
   /// e]. Throws when an extent is negative.
   KvCache(const Shape& keys, const Shape& values, DType dtype);
@@ -27,8 +29,8 @@ class KvCache {
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
 
-  std::int64_t length() const { return length_; }  ///< tokens so far
-  std::int64_t capacity() const;                   ///< tokens there is room for
+  std::int64_t length() const { return length_; }      ///< tokens so far
+  std::int64_t capacity() const { return capacity_; }  ///< tokens there is room for
   std::int64_t batch() const;
   Tensor keys() const;    ///< [batch, heads, length, d], a view that a later change makes invalid
   Tensor values() const;  ///< [batch, heads, length, e], likewise
@@ -42,8 +44,11 @@ class KvCache {
   void select_rows(const Tensor& index);
 
  private:
-  Tensor keys_, values_;  // [batch, heads, capacity, ...]
-  std::int64_t length_ = 0;
+  // New memory for `room` tokens, with these rows of what there is, or all of them.
+  void move_rows(std::int64_t room, const Tensor& index);
+
+  Tensor keys_, values_;  // [batch, heads, tokens there is memory for, ...]
+  std::int64_t length_ = 0, capacity_ = 0;
 };
 
 }  // namespace gradzoo::nn

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "core/scope.h"
 #include "nn/attention.h"
 #include "tests/nn/layers_test.h"
@@ -59,6 +61,24 @@ TEST_CASE("KvCache: rows are reordered, doubled and dropped; the room stays") {
   CHECK(cache.keys().shape() == Shape{0, 1, 2, 1});
 }
 
+TEST_CASE("KvCache keeps what is there as its memory grows, up to the capacity") {
+  const NoGrad no_grad;
+  const std::int64_t capacity = 50;
+  const Tensor k = numbers({2, 3, capacity, 1}, 0), v = numbers({2, 3, capacity, 2}, 1000);
+  for (const std::int64_t step : {1, 7, 16, 17, 50}) {
+    KvCache cache({2, 3, capacity, 1}, {2, 3, capacity, 2}, DType::f32);
+    while (cache.length() < capacity) {
+      const std::int64_t first = cache.length(), end = std::min(first + step, capacity);
+      cache.append(slice(k, 2, first, end), slice(v, 2, first, end));
+      cache.select_rows(tensor({1, 0}, DType::i64));
+      cache.select_rows(tensor({1, 0}, DType::i64));
+    }
+    CHECK(cache.keys().to_vector<float>() == k.to_vector<float>());
+    CHECK(cache.values().to_vector<float>() == v.to_vector<float>());
+    CHECK_THROWS_AS(cache.append(slice(k, 2, 0, 1), slice(v, 2, 0, 1)), Error);
+  }
+}
+
 TEST_CASE("KvCache of a memory is full from the start") {
   const NoGrad no_grad;
   const Tensor k = numbers({2, 3, 4, 5}, 0), v = numbers({2, 3, 4, 6}, 9);
@@ -75,8 +95,9 @@ TEST_CASE("KvCache refuses what does not fit") {
     cache.append(zeros(k, dtype), zeros(v, dtype));
   };
   CHECK_THROWS_WITH_AS(append({1, 1, 1, 2}, {1, 1, 1, 4}),
-                       "KvCache: made for keys [2, 1, 3, 2] and values [2, 1, 3, 4], f32 [batch, "
-                       "heads, capacity, width], got f32 [1, 1, 1, 2] and f32 [1, 1, 1, 4]",
+                       "KvCache: made for batch 2 and heads 1, widths 2 and 4, f32; keys [batch, "
+                       "heads, tokens, width] and values must fit, got f32 [1, 1, 1, 2] and f32 "
+                       "[1, 1, 1, 4]",
                        Error);
   CHECK_THROWS_AS(append({2, 2, 1, 2}, {2, 2, 1, 4}), Error);
   CHECK_THROWS_AS(append({2, 1, 1, 3}, {2, 1, 1, 4}), Error);
@@ -86,10 +107,14 @@ TEST_CASE("KvCache refuses what does not fit") {
   CHECK(cache.length() == 0);
   CHECK_THROWS_AS(KvCache({2, 1, 3, 2}, {2, 1, 4, 2}, DType::f32), Error);
   CHECK_THROWS_AS(KvCache({2, 3, 2}, {2, 3, 2}, DType::f32), Error);
+  CHECK_THROWS_AS(KvCache({2, 1, -1, 2}, {2, 1, -1, 2}, DType::f32), Error);
   KvCache none;
   CHECK(none.capacity() == 0);
   CHECK_THROWS_WITH_AS(none.append(zeros({2, 1, 1, 2}), zeros({2, 1, 1, 2})),
-                       "KvCache: it has no room: it was not made by a layer's make_cache", Error);
+                       "KvCache: made for batch 0 and heads 0, widths 0 and 0, f32; keys [batch, "
+                       "heads, tokens, width] and values must fit, got f32 [2, 1, 1, 2] and f32 "
+                       "[2, 1, 1, 2]",
+                       Error);
 }
 
 TEST_CASE("KvCache refuses to be changed while gradients are being recorded") {
