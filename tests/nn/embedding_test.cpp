@@ -29,17 +29,6 @@ TEST_CASE("IDX2: the padding row starts at 0 and gets no gradient; repeated ids 
         std::vector<float>{0, 0, 0, 2, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("gradients of Embedding") {
-  Rng rng(3);
-  const Embedding layer = nn::to(Embedding(4, 2, rng), DType::f64);
-  const Tensor ids = tensor({{3, 1, 3}, {0, 3, 1}}, DType::i64);
-  const auto f = [&](const std::vector<Tensor>&) { return square(layer(ids)); };
-  const auto first = nn::gradcheck(layer, f, {});
-  CHECK_MESSAGE(first.ok, first.report);
-  const auto second = nn::gradgradcheck(layer, f, {});
-  CHECK_MESSAGE(second.ok, second.report);
-}
-
 TEST_CASE("Embedding refuses ids it has no row for, and a padding_idx outside") {
   Rng rng(4);
   CHECK_THROWS_AS(Embedding(5, 3, rng)(tensor({5}, DType::i64)), Error);

@@ -1,4 +1,4 @@
-// Self-attention: by hand, beside MultiheadAttention with one head, all gradients.
+// Self-attention: by hand, and beside MultiheadAttention with one head.
 #include "nn/self_attention.h"
 
 #include <doctest/doctest.h>
@@ -73,21 +73,6 @@ TEST_CASE("MSK1: a token of SelfAttention that sees nothing gives zeros, every g
     for (const double g : parameter.grad().to_vector<double>()) CHECK(std::isfinite(g));
   }
   CHECK(x.grad().at({1, 3, 0}) == 0);  // it asks nobody, and nobody asks it
-}
-
-TEST_CASE("gradients of SelfAttention, output and weights, masked and not") {
-  const SelfAttention layer = layer_f64(3, 2);
-  CHECK(nn::parameter_count(layer) == 3 * (3 * 2 + 2));
-  for (const Tensor& mask : {Tensor(), causal_mask(3), window_mask(3, 0)}) {
-    const auto f = [&](const std::vector<Tensor>& in) {
-      const Attended got = layer(in[0], mask);
-      return concat({got.context, got.weights}, 2);
-    };
-    const auto first = nn::gradcheck(layer, f, {test::input({2, 3, 3}, 1)});
-    CHECK_MESSAGE(first.ok, first.report);
-    const auto second = nn::gradgradcheck(layer, f, {test::input({2, 3, 3}, 2)});
-    CHECK_MESSAGE(second.ok, second.report);
-  }
 }
 
 TEST_CASE("SelfAttention of no tokens, and what it refuses") {

@@ -1,4 +1,4 @@
-// Encoder and decoder layers: the order of norm and residual, gradients.
+// Encoder and decoder layers: the order of norm and residual, parameters, dropout.
 #include "nn/transformer_layer.h"
 
 #include <doctest/doctest.h>
@@ -74,23 +74,6 @@ TEST_CASE("parameter counts are the paper's arithmetic") {
   CHECK(parameter_count(TransformerEncoderLayer(kSmall, rng)) == attention + forward + 2 * norm);
   CHECK(parameter_count(TransformerDecoderLayer(kSmall, rng)) ==
         2 * attention + forward + 3 * norm);
-}
-
-TEST_CASE("gradients of the Transformer layers, post-norm and pre-norm") {
-  Rng rng(7);
-  for (const TransformerLayerOptions& options : {kSmall, pre_norm()}) {
-    const auto encoder = nn::to(TransformerEncoderLayer(options, rng), DType::f64);
-    const auto encode = [&](const std::vector<Tensor>& in) { return encoder(in[0]); };
-    const auto first = nn::gradcheck(encoder, encode, {test::input({2, 3, 4}, 8)});
-    CHECK_MESSAGE(first.ok, first.report);
-    const auto decoder = nn::to(TransformerDecoderLayer(options, rng), DType::f64);
-    const auto decode = [&](const std::vector<Tensor>& in) {
-      return decoder(in[0], in[1], causal_mask(3));
-    };
-    const auto second =
-        nn::gradcheck(decoder, decode, {test::input({1, 3, 4}, 9), test::input({1, 2, 4}, 10)});
-    CHECK_MESSAGE(second.ok, second.report);
-  }
 }
 
 TEST_CASE("dropout changes a layer inside a TrainingScope only") {

@@ -28,14 +28,20 @@ LayerRow embedding_row(const std::string& option, const Tensor& ids, std::int64_
           }};
 }
 
-// W and W2, in the gated kinds V too, each with a bias.
-LayerRow feed_forward_row(const std::string& option, FeedForwardKind kind, bool bias = true) {
+// W and W2, in the gated kinds V too, each with a bias. The same hidden values are dropped at every
+// call.
+LayerRow feed_forward_row(const std::string& option, FeedForwardKind kind, bool bias = true,
+                          double dropout = 0) {
   const std::int64_t d = 3, hidden = 4, up = nn::is_gated(kind) ? 2 : 1;
   const std::int64_t count = up * d * hidden + hidden * d + (bias ? up * hidden + d : 0);
   return {"FeedForward", option, count, [=](Rng& rng) {
-            const nn::FeedForward made({.d_model = d, .d_ff = hidden, .kind = kind, .bias = bias},
-                                       rng);
-            return layer_case(made, rng, {{"x", input({2, 2, d}, rng)}});
+            const nn::FeedForward made({d, hidden, kind, dropout, bias}, rng);
+            const auto f = [](const nn::FeedForward& m, const Inputs& in) {
+              Rng same(1);
+              const TrainingScope training(same);
+              return m(in[0]);
+            };
+            return layer_case(made, rng, {{"x", input({2, 2, d}, rng)}}, f);
           }};
 }
 
@@ -69,6 +75,7 @@ std::vector<LayerRow> linear_rows() {
       feed_forward_row("swiglu", FeedForwardKind::swiglu),
       feed_forward_row("gelu, without bias", FeedForwardKind::gelu, false),
       feed_forward_row("swiglu, without bias", FeedForwardKind::swiglu, false),
+      feed_forward_row("relu, dropout", FeedForwardKind::relu, true, 0.3),
       dropout_row(),
   };
 }

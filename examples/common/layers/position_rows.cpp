@@ -1,4 +1,5 @@
 // Rows of positions: added, turned, relative, and as biases of the scores.
+#include "core/scope.h"
 #include "examples/common/layers/table.h"
 #include "nn/attention_positions.h"
 #include "nn/learned_positions.h"
@@ -36,11 +37,13 @@ nn::NamedTensors queries_keys_values(std::int64_t queries, std::int64_t keys, Rn
 }
 
 LayerRow relative_row(const std::string& option, std::int64_t queries, const Tensor& mask,
-                      bool values = true) {
+                      bool values = true, double dropout = 0) {
   const std::int64_t distance = 1, d = 2;
   return {"RelativePositions", option, (values ? 2 : 1) * (2 * distance + 1) * d, [=](Rng& rng) {
             const auto f = [=](const nn::RelativePositions& m, const Inputs& in) {
-              return m(in[0], in[1], in[2], mask);
+              Rng same(1);
+              const TrainingScope training(same);
+              return m(in[0], in[1], in[2], mask, dropout);
             };
             return layer_case(nn::RelativePositions(distance, d, rng, {.values = values}), rng,
                               queries_keys_values(queries, 3, rng), f);
@@ -83,6 +86,7 @@ std::vector<LayerRow> position_rows() {
       relative_row("in the scores alone", 3, {}, false),
       relative_row("causal", 3, causal),
       relative_row("fewer queries than keys", 2, {}),
+      relative_row("dropout", 3, {}, true, 0.3),
       attention_row("AlibiPositions", "", alibi({})),
       attention_row("AlibiPositions", "causal", alibi(nn::causal_mask(2, 3))),
   };

@@ -109,6 +109,19 @@ LayerRow past_row(const std::string& layer, const std::string& option, std::int6
           }};
 }
 
+// The score is the user's to choose.
+LayerRow dot_score_row() {
+  return {"AttentiveRNN", "scaled dot score", cell_parameters(1, kIn, true), [](Rng& rng) {
+            const auto f = [](const nn::AttentiveRNN& m, const Inputs& in) {
+              const nn::AttentiveOutput got = m(in[0]);
+              return joined({got.output, got.weights});
+            };
+            nn::AttentiveRNN made(kIn, kHidden, rng);
+            made.score = nn::ScaledDotScore();
+            return layer_case(made, rng, {{"x", input({2, 3, kIn}, rng)}}, f);
+          }};
+}
+
 // Scores of width kHidden: v, a matrix for the keys h_i, one for the query.
 template <class Layer>
 void add_past(std::vector<LayerRow>& rows, const std::string& layer, std::int64_t gates,
@@ -142,6 +155,7 @@ std::vector<LayerRow> recurrent_rows() {
   add_past<nn::AttentiveRNN>(rows, "AttentiveRNN", 1, kHidden);
   const std::int64_t attentive = kHidden * (1 + 2 * kHidden) + cell_parameters(1, kIn, true);
   rows.push_back(past_row<nn::AttentiveRNN>("AttentiveRNN", "relu", attentive, relu));
+  rows.push_back(dot_score_row());
   add_past<nn::LSTMN>(rows, "LSTMN", 4, kIn + kHidden);
   return rows;
 }

@@ -27,15 +27,16 @@ std::int64_t layer_parameters(const nn::TransformerLayerOptions& o, bool decoder
 }
 
 LayerRow encoder_row(const std::string& option, const nn::TransformerLayerOptions& o,
-                     const Tensor& mask = {}) {
+                     const Tensor& mask = {}, const nn::AttentionPositions& positions = {}) {
   return {"TransformerEncoderLayer", option, layer_parameters(o, false), [=](Rng& rng) {
             const auto f = [=](const nn::TransformerEncoderLayer& m, const Inputs& in) {
               Rng same(1);
               const TrainingScope training(same);
               return m(in[0], mask);
             };
-            return layer_case(nn::TransformerEncoderLayer(o, rng), rng,
-                              {{"x", input({2, 2, kWidth}, rng)}}, f);
+            nn::TransformerEncoderLayer made(o, rng);
+            made.self_attn.positions = positions;
+            return layer_case(made, rng, {{"x", input({2, 2, kWidth}, rng)}}, f);
           }};
 }
 
@@ -43,6 +44,8 @@ LayerRow decoder_row(const std::string& option, const nn::TransformerLayerOption
                      const Tensor& memory_mask = {}) {
   return {"TransformerDecoderLayer", option, layer_parameters(o, true), [=](Rng& rng) {
             const auto f = [=](const nn::TransformerDecoderLayer& m, const Inputs& in) {
+              Rng same(1);
+              const TrainingScope training(same);
               return m(in[0], in[1], nn::causal_mask(2), memory_mask);
             };
             return layer_case(
@@ -68,9 +71,11 @@ std::vector<LayerRow> transformer_rows() {
       encoder_row("post-norm, padding mask", post, padding),
       encoder_row("post-norm, dropout", dropout),
       encoder_row("swiglu, shared keys", modern, nn::causal_mask(2)),
+      encoder_row("pre-norm, rotary", pre, {}, nn::RotaryPositions(2, kWidth / kHeads)),
       decoder_row("post-norm", post),
       decoder_row("pre-norm", pre),
       decoder_row("pre-norm, padding mask", pre, padding),
+      decoder_row("post-norm, dropout", dropout),
       decoder_row("swiglu, shared keys", modern),
   };
 }
