@@ -115,6 +115,7 @@ std::vector<LayerRow> conv_rows() {
       pool2d_row("max_pool2d", "overlap, padding",
                  {.kernel = 3, .stride = HeightWidth(1, 2), .padding = 1}),
       pool2d_row("max_pool2d", "dilation", {.kernel = 2, .stride = 1, .dilation = {1, 2}}),
+      pool2d_row("max_pool2d", "rounded up", {.kernel = 2, .ceil = true}),
       pool1d_row("avg_pool1d", "", {.kernel = 2}),
       pool1d_row("avg_pool1d", "padding counts", {.kernel = 3, .stride = 2, .padding = 1}),
       pool1d_row("avg_pool1d", "padding does not count",
@@ -123,6 +124,7 @@ std::vector<LayerRow> conv_rows() {
       pool2d_row("avg_pool2d", "padding counts", {.kernel = {3, 2}, .padding = 1}),
       pool2d_row("avg_pool2d", "padding does not count",
                  {.kernel = {3, 2}, .padding = 1, .count_padding = false}),
+      pool2d_row("avg_pool2d", "rounded up", {.kernel = 2, .ceil = true}),
       function_row("upsample_nearest2d", "", {1, 2, 2, 3},
                    [](const Tensor& x) {
                      return nn::upsample_nearest2d(x, {2, 3});

@@ -12,9 +12,9 @@ namespace {
 // Outside training the running statistics count, which a batch has moved away from 0 and 1.
 template <class Norm>
 LayerRow batch_norm_row(const std::string& layer, const std::string& option, const Shape& x,
-                        bool training = true, bool affine = true) {
-  return {layer, option, affine ? 2 * x[1] : 0, [=](Rng& rng) {
-            const Norm made(x[1], {.affine = affine});
+                        bool training = true, const nn::BatchNormOptions& options = {}) {
+  return {layer, option, options.affine ? 2 * x[1] : 0, [=](Rng& rng) {
+            const Norm made(x[1], options);
             {
               const TrainingScope scope(rng);
               made(randn(x, rng) + 0.5);
@@ -52,10 +52,13 @@ std::vector<LayerRow> norm_rows() {
       {"RmsNorm", "", 5, rms_norm},
       batch_norm_row<nn::BatchNorm1d>("BatchNorm1d", "in training", {4, 3}),
       batch_norm_row<nn::BatchNorm1d>("BatchNorm1d", "of sequences", {2, 3, 2}),
-      batch_norm_row<nn::BatchNorm1d>("BatchNorm1d", "not affine", {4, 3}, true, false),
+      batch_norm_row<nn::BatchNorm1d>("BatchNorm1d", "not affine", {4, 3}, true, {.affine = false}),
       batch_norm_row<nn::BatchNorm1d>("BatchNorm1d", "outside training", {4, 3}, false),
+      batch_norm_row<nn::BatchNorm1d>("BatchNorm1d", "not tracked, outside", {4, 3}, false,
+                                      {.track_running_stats = false}),
       batch_norm_row<nn::BatchNorm2d>("BatchNorm2d", "in training", {2, 2, 2, 3}),
-      batch_norm_row<nn::BatchNorm2d>("BatchNorm2d", "not affine", {2, 2, 2, 3}, true, false),
+      batch_norm_row<nn::BatchNorm2d>("BatchNorm2d", "not affine", {2, 2, 2, 3}, true,
+                                      {.affine = false}),
       batch_norm_row<nn::BatchNorm2d>("BatchNorm2d", "outside training", {2, 2, 2, 3}, false),
       spectral_norm_row("of a matrix", {3, 4}, 0),
       spectral_norm_row("of a convolution", {2, 3, 2, 2}, 0),
