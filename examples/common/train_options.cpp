@@ -148,6 +148,7 @@ double parse_duration(const std::string& text) {
 void add_train_options(CLI::App& app, TrainOptions& options, int argc, char** argv) {
   options.model = model_in(argc, argv);
   options.config = small_config(options.model);
+  options.trainer.lr = small_lr(options.model);
   add_choice(app, "--model", options.model, "architecture");
   add_data_options(app, options.data);
   add_trainer_options(app, options);

@@ -131,6 +131,12 @@ ZooConfig small_config(ModelKind kind) {
   fail("small_config: no model has number {}", static_cast<int>(kind));
 }
 
+double small_lr(ModelKind kind) {
+  const bool recurrent =
+      kind == ModelKind::rnn || kind == ModelKind::lstm || kind == ModelKind::gru;
+  return recurrent ? 5e-3 : 2e-3;
+}
+
 std::set<std::string> decided_fields(ModelKind kind) {
   switch (kind) {
     case ModelKind::decoder_lm:
