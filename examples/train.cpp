@@ -71,7 +71,9 @@ void validate(Run& run, Trainer& trainer) {
   const bool best = trainer.validated(loss);
   if (!run.folder) return;
   run.folder->log({{"step", trainer.state().step}, {"valid_loss", loss}, {"best", best}});
-  if (best) save_checkpoint(run.folder->model(), {run.model, run.data.source, run.data.target});
+  if (!best) return;
+  save_checkpoint(run.folder->model(),
+                  {run.model, run.data.source, run.data.target, run.data.is_text()});
 }
 
 std::vector<std::string> status(const Trainer::Step& step, double tokens_per_second) {

@@ -22,8 +22,9 @@ class RunFolder {
   /// The folder of a run that continues after `step`: later lines of its metrics are dropped.
   static RunFolder reopen(const std::string& path, std::int64_t step);
 
-  std::string model() const { return path_ + "/model.safetensors"; }
+  std::string model() const { return model(path_); }
   std::string last() const { return path_ + "/last.safetensors"; }
+  static std::string model(const std::string& path) { return path + "/model.safetensors"; }
   static std::string settings(const std::string& path) { return path + "/settings.cfg"; }
   static std::string last(const std::string& path) { return path + "/last.safetensors"; }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
-#include "core/create.h"
 #include "core/ops.h"
+#include "core/scope.h"
+#include "examples/common/blanks.h"
+#include "examples/common/foreign.h"
 #include "models/checkpoint.h"
 #include "models/decode.h"
 #include "nn/clone.h"
@@ -19,63 +21,9 @@ struct Overload : F... {
 template <class... F>
 Overload(F...) -> Overload<F...>;
 
-// The encoder's ids: those of the data, and one more that hides an answer.
-std::int64_t mask_id(const models::EncoderConfig& config) { return config.vocab - 1; }
-
-// Half of the places are for the source and its begin symbol, the others for the answer.
-std::int64_t room(const models::EncoderConfig& config) { return (config.max_length - 1) / 2; }
-
-// Each source, then the begin symbol, then `room` masks.
-struct Blanks {
-  Tensor ids;      // [batch, time]
-  Tensor lengths;  // i64 [batch]
-  Tensor places;   // i64 [batch, room]: where the masks are
-};
-
-Blanks with_blanks(const models::EncoderConfig& config, const Tensor& source,
-                   const Tensor& lengths) {
-  const Ids ids = source.to_vector<std::int64_t>();
-  std::vector<Ids> rows;
-  Ids places, full;
-  std::int64_t first = 0;
-  for (std::int64_t length : lengths.to_vector<std::int64_t>()) {
-    const auto from = ids.begin() + first;
-    first += source.size(1);
-    rows.emplace_back(from, from + length);
-    rows.back().push_back(models::kBos);
-    for (std::int64_t i = 0; i < room(config); ++i) {
-      places.push_back(std::ssize(rows.back()));
-      rows.back().push_back(mask_id(config));
-    }
-    full.push_back(std::ssize(rows.back()));
-  }
-  const std::int64_t batch = std::ssize(rows);
-  return {padded(rows), from_vector(full, {batch}), from_vector(places, {batch, room(config)})};
-}
-
-// Logits [batch, room, vocab] of what is hidden, without the mask symbol itself.
-Tensor fill_in(const models::Encoder& model, const Blanks& blanks) {
-  const Tensor states = model(blanks.ids, blanks.lengths);  // [b, t, d]
-  const Tensor places =
-      expand(unsqueeze(blanks.places, 2), {states.size(0), blanks.places.size(1), states.size(2)});
-  return slice(model.token_logits(gather(states, 1, places)), 2, 0, mask_id(model.config));
-}
-
-// Each row of ids [rows, time] before its end symbol, at most max_length ids.
-std::vector<Ids> until_end(const Tensor& ids, std::int64_t max_length) {
-  std::vector<Ids> rows;
-  for (std::int64_t b = 0; b < ids.size(0); ++b) {
-    Ids row = select(ids, 0, b).to_vector<std::int64_t>();
-    row.resize(static_cast<std::size_t>(std::min(max_length, ids.size(1))));
-    row.erase(std::find(row.begin(), row.end(), models::kEos), row.end());
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 Prediction predict_blanks(const models::Encoder& model, const Batch& batch) {
   const Tensor& targets = batch.target_out;
-  const std::int64_t missing = room(model.config) - targets.size(1);
+  const std::int64_t missing = blank_count(model.config) - targets.size(1);
   check(missing >= 0, "Encoder: an answer of {} tokens needs more than max_length {}",
         targets.size(1), model.config.max_length);
   return {fill_in(model, with_blanks(model.config, batch.source, batch.lengths)),
@@ -172,7 +120,7 @@ std::int64_t longest_answer(const ZooConfig& config, std::int64_t source) {
                },
                [&](const models::DecoderLMConfig& c) { return c.max_length - 1 - source; },
                [&](const models::EncoderConfig& c) {
-                 return source + 1 + room(c) <= c.max_length ? room(c) - 1 : -1;
+                 return source + 1 + blank_count(c) <= c.max_length ? blank_count(c) - 1 : -1;
                }},
       config);
 }
@@ -236,30 +184,54 @@ double token_accuracy(const Prediction& p) {
 
 std::vector<Ids> answers(const ZooModel& model, const Tensor& source, const Tensor& lengths,
                          std::int64_t max_length) {
-  const NoGrad no_grad;
-  return std::visit(
-      Overload{[&](const models::Encoder& m) {
-                 const Tensor logits = fill_in(m, with_blanks(m.config, source, lengths));
-                 return until_end(argmax(logits, -1), max_length);
-               },
+  std::vector<models::Hypothesis> found = std::visit(
+      Overload{[&](const models::Encoder& m) { return fill_in(m, source, lengths, max_length); },
                [&](const auto& m) {
-                 std::vector<Ids> all;
-                 for (models::Hypothesis& answer : models::greedy(
-                          models::Decoder(m, source, lengths), {.max_length = max_length})) {
-                   all.push_back(std::move(answer.tokens));
-                 }
-                 return all;
+                 return models::greedy(models::Decoder(m, source, lengths),
+                                       {.max_length = max_length});
                }},
       model);
+  std::vector<Ids> all;
+  for (models::Hypothesis& answer : found) all.push_back(std::move(answer.tokens));
+  return all;
+}
+
+ZooConfig config_of(const ZooModel& model) {
+  return std::visit([](const auto& m) -> ZooConfig { return m.config; }, model);
 }
 
 void save_checkpoint(const std::string& path, const ZooCheckpoint& checkpoint) {
-  const nn::Metadata vocabularies{{"source_vocabulary", checkpoint.source.to_json()},
-                                  {"target_vocabulary", checkpoint.target.to_json()}};
-  std::visit([&](const auto& m) { models::save_model(path, m, vocabularies); }, checkpoint.model);
+  nn::Metadata metadata{{"source_vocabulary", checkpoint.source.to_json()},
+                        {"target_vocabulary", checkpoint.target.to_json()}};
+  if (checkpoint.continues) metadata["continues"] = "true";
+  std::visit([&](const auto& m) { models::save_model(path, m, metadata); }, checkpoint.model);
 }
 
+namespace {
+
+// Ids that the vocabularies name must be ids of the model, and the other way round.
+void check_vocabularies(const std::string& path, const ZooCheckpoint& c) {
+  using Sizes = std::pair<std::int64_t, std::int64_t>;
+  const auto [source, target] =
+      std::visit(Overload{[](const models::DecoderLM& m) {
+                            return Sizes{m.config.vocab, m.config.vocab};
+                          },
+                          [](const models::Encoder& m) {
+                            return Sizes{m.config.vocab - 1, m.config.vocab - 1};
+                          },
+                          [](const auto& m) {
+                            return Sizes{m.config.source_vocab, m.config.target_vocab};
+                          }},
+                 c.model);
+  check(source == c.source.size() && target == c.target.size(),
+        "{}: the model has {} and {} ids for source and target, the vocabularies {} and {}", path,
+        source, target, c.source.size(), c.target.size());
+}
+
+}  // namespace
+
 ZooCheckpoint load_checkpoint(const std::string& path) {
+  if (auto foreign = load_foreign(path)) return std::move(*foreign);
   const nn::Metadata metadata = load_metadata(path);
   const auto vocabulary = [&](const std::string& key) {
     const auto found = metadata.find(key);
@@ -274,7 +246,10 @@ ZooCheckpoint load_checkpoint(const std::string& path) {
     if (name == models::Encoder::kName) return models::load_model<models::Encoder>(path);
     fail("{}: no model here is called '{}'", path, name);
   };
-  return {model(), vocabulary("source_vocabulary"), vocabulary("target_vocabulary")};
+  ZooCheckpoint checkpoint{model(), vocabulary("source_vocabulary"),
+                           vocabulary("target_vocabulary"), metadata.contains("continues")};
+  check_vocabularies(path, checkpoint);
+  return checkpoint;
 }
 
 }  // namespace gradzoo::examples

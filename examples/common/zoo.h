@@ -46,6 +46,7 @@ std::int64_t longest_answer(const ZooConfig& config, std::int64_t source);
 
 /// Throws naming the field when the config is not valid.
 ZooModel make_model(const ZooConfig& config, Rng& rng);
+ZooConfig config_of(const ZooModel& model);
 nn::NamedTensors named_parameters(const ZooModel& model);
 
 std::int64_t parameter_count(const ZooModel& model);
@@ -74,8 +75,11 @@ std::vector<Ids> answers(const ZooModel& model, const Tensor& source, const Tens
 struct ZooCheckpoint {
   ZooModel model;
   Vocabulary source, target;
+  bool continues = false;  ///< a text: its answers follow the source with no symbol between
 };
 void save_checkpoint(const std::string& path, const ZooCheckpoint& checkpoint);
+/// Throws, naming the path, for what is not a checkpoint, or not whole. Reads foreign.h's files
+/// too.
 ZooCheckpoint load_checkpoint(const std::string& path);
 
 }  // namespace gradzoo::examples

@@ -1,0 +1,110 @@
+// Attention weights by part, layer and head.
+#include "examples/common/attention.h"
+
+#include <algorithm>
+
+#include "core/create.h"
+#include "core/ops.h"
+#include "core/scope.h"
+#include "examples/common/blanks.h"
+#include "models/score.h"
+
+namespace gradzoo::examples {
+namespace {
+
+using Names = std::vector<std::string>;
+using Maps = std::vector<AttentionMap>;
+
+Names names_of(const Vocabulary& vocabulary, const Ids& ids) {
+  Names names;
+  for (const std::int64_t id : ids) names.push_back(vocabulary.token(id));
+  return names;
+}
+
+// The source, and the answer as it is read and as it is written: ids, tokens and tensors of one
+// row.
+struct Question {
+  Ids source_ids, read_ids;
+  Names source, read, written;
+  Tensor source_row, length, read_row;
+
+  Question(const ZooCheckpoint& checkpoint, const Ids& ids, const models::Hypothesis& answer)
+      : source_ids(ids) {
+    const models::Targets targets = models::targets_of({answer});
+    read_ids = targets.in.to_vector<std::int64_t>();
+    source = names_of(checkpoint.source, source_ids);
+    read = names_of(checkpoint.target, read_ids);
+    written = names_of(checkpoint.target, targets.out.to_vector<std::int64_t>());
+    source_row = from_vector(source_ids, {1, std::ssize(source_ids)});
+    length = from_vector(Ids{std::ssize(source_ids)}, {1});
+    read_row = targets.in;
+  }
+};
+
+// A map for each head of `layers`, each [1, heads, queries, keys].
+void add_layers(Maps& maps, AttentionPart part, const std::vector<Tensor>& layers,
+                const Names& queries, const Names& keys) {
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    for (std::int64_t head = 0; head < layers[layer].size(1); ++head) {
+      maps.push_back({part, static_cast<std::int64_t>(layer), head, queries, keys,
+                      select(select(layers[layer], 0, 0), 0, head)});
+    }
+  }
+}
+
+Maps maps_of(const models::Transformer& model, const ZooCheckpoint&, const Question& q) {
+  const models::TransformerAttention all = model.attention(q.source_row, q.length, q.read_row);
+  Maps maps;
+  add_layers(maps, AttentionPart::answer_to_source, all.memory, q.written, q.source);
+  add_layers(maps, AttentionPart::source, all.encoder, q.source, q.source);
+  add_layers(maps, AttentionPart::answer, all.decoder, q.read, q.read);
+  return maps;
+}
+
+Maps maps_of(const models::RNNSeq2Seq& model, const ZooCheckpoint& checkpoint, const Question& q) {
+  if (!model.score) return {};
+  Names keys = q.source;
+  if (model.config.source_end) keys.push_back(checkpoint.source.token(models::kEos));
+  const Tensor weights = model.with_weights(q.source_row, q.length, q.read_row).weights;
+  return {{AttentionPart::answer_to_source, 0, 0, q.written, keys, select(weights, 0, 0)}};
+}
+
+Maps maps_of(const models::DecoderLM& model, const ZooCheckpoint& checkpoint, const Question& q) {
+  Ids ids = q.source_ids;
+  // A text goes on without the begin symbol.
+  ids.insert(ids.end(), q.read_ids.begin() + (checkpoint.continues ? 1 : 0), q.read_ids.end());
+  ids.erase(ids.begin(), ids.end() - std::min(std::ssize(ids), model.config.max_length));
+  const Names names = names_of(checkpoint.source, ids);
+  Maps maps;
+  add_layers(maps, AttentionPart::sequence,
+             model.attention(zeros({1, 0}, DType::i64), zeros({1}, DType::i64),
+                             from_vector(ids, {1, std::ssize(ids)})),
+             names, names);
+  return maps;
+}
+
+Maps maps_of(const models::Encoder& model, const ZooCheckpoint& checkpoint, const Question& q) {
+  const Blanks blanks = with_blanks(model.config, q.source_row, q.length);
+  Names names = q.source;
+  names.push_back(checkpoint.source.token(models::kBos));
+  names.resize(static_cast<std::size_t>(blanks.ids.size(1)), "<mask>");
+  Maps maps;
+  add_layers(maps, AttentionPart::sequence, model.attention(blanks.ids, blanks.lengths), names,
+             names);
+  return maps;
+}
+
+}  // namespace
+
+Maps attention_maps(const ZooCheckpoint& checkpoint, const Ids& source,
+                    const models::Hypothesis& answer) {
+  check(!source.empty() && answer.length() > 0,
+        "attention_maps: source and answer must have tokens, got {} and {}", source.size(),
+        answer.length());
+  const NoGrad no_grad;
+  const Question question(checkpoint, source, answer);
+  return std::visit([&](const auto& model) { return maps_of(model, checkpoint, question); },
+                    checkpoint.model);
+}
+
+}  // namespace gradzoo::examples
