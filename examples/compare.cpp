@@ -30,7 +30,7 @@ struct Options {
                                   "gru:additive"};
   Task task = Task::reverse;
   std::int64_t symbols = 20, longest = 20;
-  std::int64_t steps = 1500, every = 100, batch_size = 64;
+  std::int64_t steps = 3000, every = 100, batch_size = 64;
   std::int64_t seed = 1, threads = num_threads();
   bool json = false;
 };

@@ -135,6 +135,18 @@ void print_answers(const Run& run, const Evaluation& evaluation, std::size_t cou
   }
 }
 
+// Exact match of the pairs with the longest sources.
+double longest_exact_match(const std::vector<Pair>& pairs, const Evaluation& evaluation) {
+  std::size_t longest = 0, all = 0, right = 0;
+  for (const Pair& pair : pairs) longest = std::max(longest, pair.source.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].source.size() < longest) continue;
+    ++all;
+    right += evaluation.answers[i] == pairs[i].target ? 1 : 0;
+  }
+  return static_cast<double>(right) / static_cast<double>(std::max<std::size_t>(all, 1));
+}
+
 // Measures the model on held-out data, prints it, and adds it to the results.
 void report(const Run& run, nlohmann::ordered_json& results) {
   const double loss = validation_loss(run);
@@ -146,6 +158,7 @@ void report(const Run& run, nlohmann::ordered_json& results) {
   const Evaluation evaluation = evaluate(run.model, run.data.held_out);
   results["exact_match"] = evaluation.exact_match;
   results["token_accuracy"] = evaluation.token_accuracy;
+  results["exact_match_longest"] = longest_exact_match(run.data.held_out, evaluation);
   const DataOptions& d = run.options.data;
   const std::string which = d.train ? *d.valid
                                     : fmt::format("{} to {} {}", held_out_shortest(d), d.longest,

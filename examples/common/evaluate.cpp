@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/error.h"
 #include "core/scope.h"
 #include "examples/common/stream.h"
 #include "nn/loss.h"
@@ -44,22 +45,30 @@ double share(std::size_t part, std::size_t whole) {
 
 }  // namespace
 
-Evaluation evaluate(const ZooModel& model, const std::vector<Pair>& pairs) {
-  Evaluation result;
+Evaluation compared(std::vector<Ids> answers, const std::vector<Pair>& pairs) {
+  check(answers.size() == pairs.size(), "compared: {} answers for {} pairs", answers.size(),
+        pairs.size());
   std::size_t exact = 0, right = 0, places = 0;
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const Ids &answer = answers[p], &target = pairs[p].target;
+    exact += answer == target ? 1 : 0;
+    const std::size_t common = std::min(answer.size(), target.size());
+    for (std::size_t i = 0; i < common; ++i) right += answer[i] == target[i] ? 1 : 0;
+    places += std::max(answer.size(), target.size());
+  }
+  return {std::move(answers), share(exact, pairs.size()), share(right, places)};
+}
+
+Evaluation evaluate(const ZooModel& model, const std::vector<Pair>& pairs) {
+  std::int64_t longest = 0;
+  for (const Pair& pair : pairs) longest = std::max(longest, std::ssize(pair.target));
+  std::vector<Ids> all;
   in_batches(pairs, [&](const Batch& batch) {
-    for (Ids& answer : answers(model, batch.source, batch.lengths, batch.target_out.size(1))) {
-      const Ids& target = pairs[result.answers.size()].target;
-      exact += answer == target ? 1 : 0;
-      const std::size_t common = std::min(answer.size(), target.size());
-      for (std::size_t i = 0; i < common; ++i) right += answer[i] == target[i] ? 1 : 0;
-      places += std::max(answer.size(), target.size());
-      result.answers.push_back(std::move(answer));
+    for (Ids& answer : answers(model, batch.source, batch.lengths, longest + 1)) {
+      all.push_back(std::move(answer));
     }
   });
-  result.exact_match = share(exact, pairs.size());
-  result.token_accuracy = share(right, places);
-  return result;
+  return compared(std::move(all), pairs);
 }
 
 double mean_loss(const ZooModel& model, const std::vector<Pair>& pairs) {

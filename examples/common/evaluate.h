@@ -16,8 +16,11 @@ struct Evaluation {
   double token_accuracy = 0;  ///< share of places with the right token, of the longer of the two
 };
 
-/// Answers every source, in batches of 250. An answer may be one token longer than the longest
-/// target of its batch: a model that does not stop is wrong, not endless.
+/// Counts how right answers are, one for each pair.
+Evaluation compared(std::vector<Ids> answers, const std::vector<Pair>& pairs);
+
+/// Answers every source, in batches of 250, and counts. An answer may be one token longer than the
+/// longest target of all: a model that does not stop is wrong, not endless.
 Evaluation evaluate(const ZooModel& model, const std::vector<Pair>& pairs);
 
 /// Mean cross-entropy of the targets, in nats a token, end symbols included.

@@ -40,17 +40,17 @@ std::optional<std::string> setting(const std::string& path, const std::string& k
   return std::nullopt;
 }
 
-ModelKind model_in(int argc, char** argv) {
-  std::optional<std::string> name = argument(argc, argv, "--model");
-  if (const auto path = argument(argc, argv, "--config"); !name && path) {
-    name = setting(*path, "model");
-  }
+// The choice that a program is called with, or that its settings file or resumed run has; for
+// options whose defaults depend on it. Another name is refused by the option itself.
+template <nn::Choice E>
+E choice_in(int argc, char** argv, const std::string& key, E choice) {
+  std::optional<std::string> name = argument(argc, argv, "--" + key);
+  if (const auto path = argument(argc, argv, "--config"); !name && path) name = setting(*path, key);
   if (const auto folder = argument(argc, argv, "--resume"); !name && folder) {
-    name = setting(RunFolder::settings(*folder), "model");
+    name = setting(RunFolder::settings(*folder), key);
   }
-  ModelKind kind = ModelKind::transformer;
-  if (name) nn::parse_config(*name, kind);  // another name is refused by the option itself
-  return kind;
+  if (name) nn::parse_config(*name, choice);
+  return choice;
 }
 
 void add_data_options(CLI::App& app, DataOptions& o) {
@@ -146,9 +146,12 @@ double parse_duration(const std::string& text) {
 }
 
 void add_train_options(CLI::App& app, TrainOptions& options, int argc, char** argv) {
-  options.model = model_in(argc, argv);
+  options.model = choice_in(argc, argv, "model", options.model);
   options.config = small_config(options.model);
   options.trainer.lr = small_lr(options.model);
+  options.trainer.steps = small_steps(options.model);
+  options.data.task = choice_in(argc, argv, "task", options.data.task);
+  if (options.data.task == Task::add) options.data.longest = 3;
   add_choice(app, "--model", options.model, "architecture");
   add_data_options(app, options.data);
   add_trainer_options(app, options);

@@ -30,8 +30,8 @@ struct TrainOptions {
   bool overfit_batch = false, check_grad = false, json = false;
 };
 
-/// Adds all options. Those of the model's config depend on the model, which is looked for in the
-/// arguments (and in the settings file they name) before they are parsed.
+/// Adds all options. Those of the model's config and some defaults depend on model and task, which
+/// are looked for in the arguments (and in the settings file they name) before they are parsed.
 void add_train_options(CLI::App& app, TrainOptions& options, int argc, char** argv);
 
 /// After parsing: takes over the settings file, or the options of the run to be resumed; checks

@@ -21,6 +21,10 @@ struct Overload : F... {
 template <class... F>
 Overload(F...) -> Overload<F...>;
 
+bool is_recurrent(ModelKind kind) {
+  return kind == ModelKind::rnn || kind == ModelKind::lstm || kind == ModelKind::gru;
+}
+
 Prediction predict_blanks(const models::Encoder& model, const Batch& batch) {
   const Tensor& targets = batch.target_out;
   const std::int64_t missing = blank_count(model.config) - targets.size(1);
@@ -79,11 +83,10 @@ ZooConfig small_config(ModelKind kind) {
   fail("small_config: no model has number {}", static_cast<int>(kind));
 }
 
-double small_lr(ModelKind kind) {
-  const bool recurrent =
-      kind == ModelKind::rnn || kind == ModelKind::lstm || kind == ModelKind::gru;
-  return recurrent ? 5e-3 : 2e-3;
-}
+double small_lr(ModelKind kind) { return is_recurrent(kind) ? 5e-3 : 2e-3; }
+
+// A recurrent model needs more steps, which are shorter.
+std::int64_t small_steps(ModelKind kind) { return is_recurrent(kind) ? 6000 : 1500; }
 
 std::set<std::string> decided_fields(ModelKind kind) {
   switch (kind) {

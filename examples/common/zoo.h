@@ -31,8 +31,9 @@ constexpr std::array<const char*, 6> choice_names(ModelKind) {
 
 /// Its config in a size that learns the small tasks in a minute.
 ZooConfig small_config(ModelKind kind);
-/// The learning rate that goes with it.
+/// The learning rate and the steps that go with it.
 double small_lr(ModelKind kind);
+std::int64_t small_steps(ModelKind kind);
 /// Fields that the data or the kind decide: no options for them.
 std::set<std::string> decided_fields(ModelKind kind);
 /// Sets the vocabulary sizes. Throws when a model with one vocabulary is given two.

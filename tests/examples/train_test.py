@@ -6,6 +6,7 @@ usage: train_test.py PROGRAM
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -44,7 +45,8 @@ def json_ends_stdout():
     process = run(*QUICK, "--json")
     result = json.loads(process.stdout.splitlines()[-1])
     assert set(result) == {"data", "model", "parameters", "steps", "seconds", "loss", "valid_loss",
-                           "exact_match", "token_accuracy", "seed", "threads"}, result
+                           "exact_match", "token_accuracy", "exact_match_longest", "seed",
+                           "threads"}, result
     assert result["steps"] == 40 and result["data"] == "reverse"
 
 
@@ -250,6 +252,27 @@ def longer_run():
         assert result_of(run("--resume", path, "--steps", "6", "--json"))["steps"] == 6
 
 
+def full_disk_while_saving():
+    """TRN7, B08: a disk that fills up while saving leaves the checkpoint before as it was"""
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # as a full disk: the write fails
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run")
+        assert run(*QUICK, "--steps", "3", "--out", path).returncode == 0
+        before = {name: open(os.path.join(path, name), "rb").read() for name in os.listdir(path)}
+        process = subprocess.run([PROGRAM, "--resume", path, "--steps", "6"], capture_output=True,
+                                 text=True, preexec_fn=small_files, timeout=300)
+        assert process.returncode == 1, process
+        assert path + "/last.safetensors: " in process.stderr, process.stderr
+        assert process.stderr.splitlines()[-1].startswith("train: "), process.stderr
+        for name in ["last.safetensors", "model.safetensors", "settings.cfg"]:
+            assert open(os.path.join(path, name), "rb").read() == before[name], name
+        assert sorted(os.listdir(path)) == sorted(before), os.listdir(path)
+        assert run("--resume", path).returncode == 0
+
+
 def patience():
     """--patience stops a run that does not get better, --keep-best ends with the best weights"""
     with tempfile.TemporaryDirectory() as folder:
@@ -368,7 +391,7 @@ if __name__ == "__main__":
     sys.exit(run_cases([
         json_ends_stdout, same_seed_same_numbers, flags_have_two_forms, loss_falls,
         usage_errors, file_errors, command_line_wins, every_model_learns, resumes_bit_for_bit,
-        keeps_runs, longer_run, patience, diverges, learns_pairs_and_text, checks_gradients,
+        keeps_runs, longer_run, full_disk_while_saving, patience, diverges, learns_pairs_and_text, checks_gradients,
         overfits_a_batch, full_disk, stops_politely,
         threads_from_the_environment, version_and_help
     ]))
