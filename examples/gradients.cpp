@@ -1,4 +1,4 @@
-// Checks the gradients of every layer against finite differences, and prints a table.
+// gradients: checks the gradients of every layer against finite differences
 #include <fmt/core.h>
 #include <unistd.h>
 

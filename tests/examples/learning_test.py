@@ -1,11 +1,12 @@
 """What the models learn with default seeds, measured: tasks to the end, the bottleneck, the alignment.
 
-usage: learning_test.py TRAIN
+usage: learning_test.py TRAIN SOURCE
 
 The seconds are for 2 cores that have nothing else to do, doubled.
 """
 
 import json
+import os
 import subprocess
 import sys
 
@@ -22,6 +23,23 @@ CASES = [
 # The fixed-vector bottleneck: as many steps without attention, and length 20 alone.
 BOTTLENECK = ["--model", "gru", "--attention", "none"]
 BOTTLENECK_MATCH = 0.3
+
+
+# nanoGPT's recipe for a processor (characters of Shakespeare; published: 1.88 nats).
+SHAKESPEARE = ["--model", "decoder_lm", "--num-layers", "4", "--num-heads", "4", "--d-model", "128",
+               "--d-ff", "512", "--context", "64", "--batch-size", "12", "--steps", "2000",
+               "--optimizer", "adamw", "--lr", "1e-3", "--lr-floor", "0.1", "--warmup-steps", "100",
+               "--beta2", "0.99", "--weight-decay", "0.1"]
+SHAKESPEARE_LOSS = 1.93
+
+
+def shakespeare(source):
+    """The text, which is no part of this repository; None where it is not."""
+    given = os.environ.get("GRADZOO_DATA_DIR")
+    folders = [given] if given else [os.path.join(source, "..", "shared", "data"),
+                                     os.path.join(source, "shared", "data")]
+    paths = [os.path.join(folder, "tinyshakespeare.txt") for folder in folders]
+    return next((path for path in paths if os.path.exists(path)), None)
 
 
 def result_of(arguments):
@@ -50,6 +68,14 @@ def main():
     count(match < BOTTLENECK_MATCH,
           f"train {' '.join(BOTTLENECK)}: {100 * match:.1f} % of the longest exactly right, "
           f"must stay under {100 * BOTTLENECK_MATCH:.0f} %")
+    text = shakespeare(sys.argv[2])
+    if text is None:
+        print("skipped: no tinyshakespeare.txt in GRADZOO_DATA_DIR or shared/data")
+    else:
+        loss = result_of([*SHAKESPEARE, "--text", text]).get("valid_loss", 1e9)
+        count(loss <= SHAKESPEARE_LOSS,
+              f"nanoGPT's recipe on Shakespeare: {loss:.4f} nats a character held out, "
+              f"wanted {SHAKESPEARE_LOSS}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

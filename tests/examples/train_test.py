@@ -3,14 +3,18 @@
 usage: train_test.py PROGRAM
 """
 
+import fcntl
 import json
 import os
+import pty
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 from cases import run_cases
@@ -343,6 +347,46 @@ def overfits_a_batch():
     assert process.returncode == 0 and 2 < time.time() - started < 60, process.stderr
 
 
+def on_a_terminal(columns, *arguments):
+    """What the program draws on a terminal of that width: exit code and text."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {**os.environ, "TERM": "xterm"}
+    environment.pop("NO_COLOR", None)
+    process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=slave, env=environment)
+    os.close(slave)
+    drawn = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the program has closed its side
+            break
+        if not part:
+            break
+        drawn += part
+    os.close(master)
+    return process.wait(timeout=60), drawn.decode()
+
+
+def live_line():
+    """on a terminal one live line is redrawn, as wide as the terminal allows; elsewhere plain lines"""
+    for columns in [60, 80, 120]:
+        code, drawn = on_a_terminal(columns, *QUICK, "--steps", "400")
+        assert code == 0, drawn
+        lines = [line.replace("\x1b[K", "").rstrip("\r\n") for line in drawn.split("\r") if line.strip()]
+        assert len(lines) > 2 and drawn.count("\n") == 1, (len(lines), drawn[-200:])
+        for line in lines:
+            assert len(line) <= columns, (columns, len(line), line)
+            assert "█" in line or "░" in line, line
+        assert "400/400" in lines[-1] and "loss" in lines[-1] and "left" in lines[-1], lines[-1]
+        if columns == 120:
+            for part in ["acc ", "lr ", "gradient ", "tokens/s"]:
+                assert part in lines[-1], lines[-1]
+    plain = run(*QUICK).stderr
+    assert "\x1b" not in plain and "\r" not in plain and plain.count("\n") == 10, plain
+
+
 def full_disk():
     """output that cannot be written is an error, not a success"""
     with open("/dev/full", "w") as full:
@@ -392,6 +436,6 @@ if __name__ == "__main__":
         json_ends_stdout, same_seed_same_numbers, flags_have_two_forms, loss_falls,
         usage_errors, file_errors, command_line_wins, every_model_learns, resumes_bit_for_bit,
         keeps_runs, longer_run, full_disk_while_saving, patience, diverges, learns_pairs_and_text, checks_gradients,
-        overfits_a_batch, full_disk, stops_politely,
+        overfits_a_batch, live_line, full_disk, stops_politely,
         threads_from_the_environment, version_and_help
     ]))
