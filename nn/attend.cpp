@@ -46,6 +46,12 @@ Attended attend(const Tensor& scores, const Tensor& values, const Tensor& mask,
 }
 
 Tensor weighted_sum(const Tensor& weights, const Tensor& values) {
+  const int rank = values.dim(), same = rank == 4 ? 1 : rank - 2;
+  check(rank >= 2 && rank == weights.dim() && values.size(-2) == weights.size(-1) &&
+            values.shape().sub(0, same) == weights.shape().sub(0, same),
+        "attention: values must be [..., keys, d_v] for weights [..., queries, keys], got {} and "
+        "{}",
+        values.shape(), weights.shape());
   return unshare_heads(matmul(share_heads(weights, values), values), weights);
 }
 

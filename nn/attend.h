@@ -27,7 +27,7 @@ Attended attend(const Tensor& scores, const Tensor& values, const Tensor& mask =
                 Normalizer normalizer = Normalizer::softmax);
 
 /// Weights [..., queries, keys] times values [..., keys, d_v] -> [..., queries, d_v]. The values
-/// may have fewer heads, shared by those of the weights.
+/// may have fewer heads, shared by those of the weights. Throws when they do not fit otherwise.
 Tensor weighted_sum(const Tensor& weights, const Tensor& values);
 
 /// Grouped-query attention: x [batch, heads, queries, n] -> [batch, key_heads, heads / key_heads *

@@ -144,9 +144,12 @@ Tensor MultiheadAttention::step(const Tensor& x, KvCache& cache, const Tensor& m
   const Scope scope("MultiheadAttention");
   const auto [q, k, v] = project_all(*this, x, x, x);
   const std::int64_t first = cache.length(), added = x.size(1);
-  // One token may see all there is. A mask that does not fit is found before anything is added.
-  const bool free = added == 1 && !mask.defined();
-  const Tensor visible = free ? Tensor() : causal_mask(added, first + added) & mask;
+  // A mask that does not fit is found before anything is added.
+  Tensor visible;
+  if (mask.defined()) {
+    visible = fit_mask("attention", mask, {x.size(0), num_heads, added, first + added}, q.dtype());
+  }
+  if (added > 1) visible = causal_mask(added, first + added) & visible;  // one token sees all
   cache.append(placed(positions, k, first), v);
   const Tensor context = attend_by_place(positions, placed(positions, q, first), cache.keys(),
                                          cache.values(), visible, dropout)

@@ -17,8 +17,10 @@ Attended attend_by_place(const AttentionPositions& positions, const Tensor& q, c
     return relative->with_weights(q, k, v, mask, dropout);
   }
   if (std::holds_alternative<AlibiPositions>(positions)) {
-    const Tensor biases = alibi_biases(q.size(1), q.size(2), k.size(2), q.dtype());
-    return attend_by_dot_product(q, k, v, mask & biases, {.dropout = dropout});
+    const Shape scores{q.size(0), q.size(1), q.size(2), k.size(2)};
+    Tensor biases = alibi_biases(scores[1], scores[2], scores[3], q.dtype());
+    if (mask.defined()) biases = fit_mask("attention", mask, scores, q.dtype()) & biases;
+    return attend_by_dot_product(q, k, v, biases, {.dropout = dropout});
   }
   return attend_by_dot_product(q, k, v, mask, {.dropout = dropout});
 }

@@ -16,19 +16,28 @@
 namespace gradzoo::nn {
 namespace {
 
+// What says which rows or states count, when it is defined.
+void check_boolean(const char* name, const char* what, const Tensor& mask, const Shape& shape) {
+  if (!mask.defined()) return;
+  check(mask.dtype() == DType::boolean && mask.shape() == shape,
+        "{}: {} must be boolean {}, got {} {}", name, what, shape, mask.dtype(), mask.shape());
+}
+
 // The past that `past` stands for: where it has nothing, tensors of no steps. `tape` is the width
 // of a state.
 PastStates begun(const char* name, const PastStates& past, const RecurrentWeights& cell,
-                 std::int64_t tape, const Tensor& x) {
+                 std::int64_t tape, const Tensor& x, const Tensor& inside) {
   check(x.dim() == 2 && x.size(1) == cell.in_size(), "{}: x must be [batch, {}], got {}", name,
         cell.in_size(), x.shape());
   const std::int64_t batch = x.size(0), hidden = cell.hidden_size();
+  check_boolean(name, "inside [batch]", inside, {batch});
   if (!past.states.defined()) {
     return {zeros({batch, 0, tape}, x.dtype()), {}, zeros({batch, hidden}, x.dtype()), {}};
   }
   check(past.states.shape() == Shape{batch, past.size(), tape},
         "{}: the states of the past must be [{}, past, {}] for x of shape {}, got {}", name, batch,
         tape, x.shape(), past.states.shape());
+  check_boolean(name, "visible [batch, past]", past.visible, {batch, past.size()});
   return past;
 }
 
@@ -104,7 +113,7 @@ AttentiveRNN::AttentiveRNN(std::int64_t in, std::int64_t hidden, Rng& rng,
 
 AttentiveStep AttentiveRNN::step(const Tensor& x, const PastStates& given,
                                  const Tensor& inside) const {
-  const PastStates past = begun("AttentiveRNN", given, cell, cell.hidden_size(), x);
+  const PastStates past = begun("AttentiveRNN", given, cell, cell.hidden_size(), x, inside);
   const auto [context, weights] =
       attend(attention_scores(score, past.latest, past.states), past.states, as_mask(past.visible));
   const Tensor h = cell(x, context);
@@ -121,7 +130,7 @@ LSTMN::LSTMN(std::int64_t in, std::int64_t hidden, Rng& rng, const LSTMCellOptio
 
 AttentiveStep LSTMN::step(const Tensor& x, const PastStates& given, const Tensor& inside) const {
   const std::int64_t hidden = cell.hidden_size();
-  PastStates past = begun("LSTMN", given, cell, 2 * hidden, x);
+  PastStates past = begun("LSTMN", given, cell, 2 * hidden, x, inside);
   if (!past.keys.defined()) past.keys = score.key_proj(slice(past.states, 2, 0, hidden));
   const Tensor scores = score.compare(concat({x, past.latest}, 1), past.keys);  // [batch, past]
   const auto [mixed, weights] = attend(scores, past.states, as_mask(past.visible));

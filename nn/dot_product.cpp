@@ -12,9 +12,20 @@
 
 namespace gradzoo::nn {
 
+namespace {
+
+// One width, and the same batch; heads (of [batch, heads, ...]) may differ, see share_heads.
+bool fit(const Tensor& q, const Tensor& k) {
+  if (q.dim() < 2 || q.dim() != k.dim() || q.size(-1) != k.size(-1)) return false;
+  const int same = q.dim() == 4 ? 1 : q.dim() - 2;
+  return q.shape().sub(0, same) == k.shape().sub(0, same);
+}
+
+}  // namespace
+
 Tensor scaled_dot_product_scores(const Tensor& q, const Tensor& k,
                                  const DotProductOptions& options) {
-  check(q.dim() >= 2 && q.dim() == k.dim() && q.size(-1) == k.size(-1),
+  check(fit(q, k),
         "scaled_dot_product_attention: q must be [..., queries, d] and k [..., keys, d], got {} "
         "and {}",
         q.shape(), k.shape());

@@ -59,7 +59,8 @@ bool is_boolean(const Tensor& mask) { return mask.dtype() == DType::boolean; }
 }  // namespace
 
 Tensor padding_mask(const Tensor& lengths, std::int64_t max_len) {
-  check(lengths.dim() == 1, "padding_mask: lengths must be [batch], got shape {}", lengths.shape());
+  check(lengths.dim() == 1 && lengths.dtype() == DType::i64,
+        "padding_mask: lengths must be i64 [batch], got {} {}", lengths.dtype(), lengths.shape());
   for (std::int64_t length : lengths.to_vector<std::int64_t>()) {
     check(length >= 0 && length <= max_len, "padding_mask: length {} is not in [0, {}]", length,
           max_len);
@@ -93,27 +94,31 @@ Tensor operator&(const Tensor& one, const Tensor& other) {
   check((is_boolean(a) || is_floating(a.dtype())) && (is_boolean(b) || is_floating(b.dtype())),
         "masks: a mask must be boolean or float, got {} and {}", a.dtype(), b.dtype());
   if (is_boolean(a) && is_boolean(b)) return logical_and(a, b);
-  if (!is_boolean(a) && !is_boolean(b)) return a + b;
+  if (!is_boolean(a) && !is_boolean(b)) {
+    check(a.dtype() == b.dtype(), "masks: two float masks must have one dtype, got {} and {}",
+          one.dtype(), other.dtype());
+    return a + b;
+  }
   const Tensor& added = is_boolean(a) ? b : a;
   return where(is_boolean(a) ? a : b, added, scalar(-INFINITY, added.dtype()));
 }
 
-Tensor fit_mask(const char* op, const Tensor& mask, const Tensor& scores) {
-  check(is_boolean(mask) || mask.dtype() == scores.dtype(),
+Tensor fit_mask(const char* op, const Tensor& mask, const Shape& scores, DType dtype) {
+  check(is_boolean(mask) || mask.dtype() == dtype,
         "{}: the mask must be boolean (true = may attend) or {} as the scores (added to them), got "
         "{} of shape {}",
-        op, scores.dtype(), mask.dtype(), mask.shape());
-  const bool no_heads = mask.dim() == 4 && scores.dim() == 3 && mask.size(1) == 1;
-  const Tensor fitted = no_heads ? squeeze(mask, 1) : with_heads(mask, scores.dim());
-  const bool same_axes = fitted.dim() == 2 || fitted.dim() == scores.dim();
-  check(same_axes && covers(fitted.shape(), scores.shape()),
+        op, dtype, mask.dtype(), mask.shape());
+  const bool no_heads = mask.dim() == 4 && scores.rank() == 3 && mask.size(1) == 1;
+  const Tensor fitted = no_heads ? squeeze(mask, 1) : with_heads(mask, scores.rank());
+  const bool same_axes = fitted.dim() == 2 || fitted.dim() == scores.rank();
+  check(same_axes && covers(fitted.shape(), scores),
         "{}: the mask does not fit the scores, got mask {}{} and scores {}{}", op,
-        axis_names(mask.dim()), mask.shape(), axis_names(scores.dim()), scores.shape());
+        axis_names(mask.dim()), mask.shape(), axis_names(scores.rank()), scores);
   return fitted;
 }
 
 Masked apply_mask(const char* op, const Tensor& scores, const Tensor& given) {
-  const Tensor mask = fit_mask(op, given, scores);
+  const Tensor mask = fit_mask(op, given, scores.shape(), scores.dtype());
   if (is_boolean(mask)) return {scores, mask};
   // Selecting, besides adding, keeps a NaN or an infinity out where the mask is -inf.
   return {scores + mask, ne(mask, -INFINITY)};

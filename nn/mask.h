@@ -41,10 +41,10 @@ Tensor window_mask(std::int64_t n, std::int64_t w);
 ///     const Tensor mask = padding_mask(lengths, n) & causal_mask(n) & window_mask(n, 4);
 Tensor operator&(const Tensor& a, const Tensor& b);
 
-/// The mask as it broadcasts to scores [queries, keys], [batch, queries, keys] or [batch, heads,
-/// queries, keys]. An Error naming axes and shapes of both unless it fits as said above and is
-/// boolean or has the dtype of the scores.
-Tensor fit_mask(const char* op, const Tensor& mask, const Tensor& scores);
+/// The mask as it broadcasts to scores of that shape, [queries, keys], [batch, queries, keys] or
+/// [batch, heads, queries, keys]. An Error naming axes and shapes of both unless it fits as said
+/// above and is boolean or has the dtype of the scores.
+Tensor fit_mask(const char* op, const Tensor& mask, const Shape& scores, DType dtype);
 
 /// Scores with a float mask added, and where they may be attended to.
 struct Masked {

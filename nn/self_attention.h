@@ -23,8 +23,8 @@ struct SelfAttention {
   SelfAttention(std::int64_t width, std::int64_t d, Rng& rng);
 
   /// The output (as context) and the weights [batch, time, time]: row i says how much token i took
-  /// from each token. `mask` (boolean or float, see check_mask in nn/mask.h; undefined: all may
-  /// attend) broadcasts to the weights. A token with nothing to attend to gives zeros.
+  /// from each token. `mask`: boolean (true = may attend) or float, of the shapes in nn/mask.h, or
+  /// undefined: all may attend. A token with nothing to attend to gives zeros.
   Attended operator()(const Tensor& x, const Tensor& mask = {}) const;
 
   static void fields(auto& self, auto&& visit) {

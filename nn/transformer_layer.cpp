@@ -1,10 +1,13 @@
 // The layers of the Transformer: each part is wrapped in dropout, a residual connection and a norm.
 #include "nn/transformer_layer.h"
 
+#include <utility>
+
 #include "core/ops/binary.h"
 #include "core/ops/dropout.h"
 #include "core/ops/index.h"
 #include "core/scope.h"
+#include "nn/mask.h"
 
 namespace gradzoo::nn {
 namespace {
@@ -125,8 +128,12 @@ void DecoderLayerCache::select_rows(const Tensor& index) {
 DecoderLayerCache TransformerDecoderLayer::make_cache(const Tensor& encoded,
                                                       const Tensor& encoded_mask,
                                                       std::int64_t capacity) const {
-  return {self_attn.make_cache(encoded.size(0), capacity),
-          multihead_attn.project_memory(encoded, encoded), encoded_mask};
+  KvCache memory = multihead_attn.project_memory(encoded, encoded);
+  if (encoded_mask.defined()) {  // found here, not at the first step
+    fit_mask("attention to the memory", encoded_mask,
+             {memory.batch(), multihead_attn.num_heads, 1, memory.length()}, encoded.dtype());
+  }
+  return {self_attn.make_cache(memory.batch(), capacity), std::move(memory), encoded_mask};
 }
 
 Tensor TransformerDecoderLayer::step(const Tensor& x, DecoderLayerCache& cache,

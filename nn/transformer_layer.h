@@ -92,7 +92,7 @@ struct TransformerDecoderLayer {
                                   const Tensor& memory_mask = {}) const;
 
   /// Room for `capacity` tokens, and the memory projected once. `memory_mask` holds for every step:
-  /// [batch, 1, keys] or with heads. For use under NoGrad.
+  /// [batch, 1, keys] or with heads, or an Error naming both shapes. For use under NoGrad.
   DecoderLayerCache make_cache(const Tensor& memory, const Tensor& memory_mask,
                                std::int64_t capacity) const;
   /// The next tokens x [batch, n, d_model]: see MultiheadAttention::step.

@@ -113,8 +113,8 @@ TEST_CASE("a step whose mask does not fit all keys adds nothing") {
   layer.step(slice(x, 1, 0, 2), cache);
   const Tensor of_new = padding_mask(tensor({2, 1}, DType::i64), 2);  // there are 4 keys
   CHECK_THROWS_WITH_AS(layer.step(slice(x, 1, 2, 4), cache, of_new),
-                       "masks: they do not fit each other, got [queries, keys] [2, 4] and [batch, "
-                       "queries, keys] [2, 1, 2]",
+                       "attention: the mask does not fit the scores, got mask [batch, queries, "
+                       "keys] [2, 1, 2] and scores [batch, heads, queries, keys] [2, 4, 2, 4]",
                        Error);
   CHECK_THROWS_AS(layer.step(slice(x, 1, 2, 3), cache, of_new), Error);
   CHECK(cache.length() == 2);

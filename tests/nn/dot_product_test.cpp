@@ -84,4 +84,20 @@ TEST_CASE("dot-product attention names shapes that do not fit") {
                        "keys, d], got [3, 4] and [3, 5]",
                        Error);
   CHECK_THROWS_AS(scaled_dot_product_attention(ones({4}), ones({4}), ones({4})), Error);
+  // A batch of 1 is not one for all rows, and what has no heads is not taken for heads.
+  const Tensor q = ones({2, 2, 3, 4}), k = ones({2, 2, 5, 4});
+  CHECK_THROWS_WITH_AS(scaled_dot_product_attention(q, ones({1, 2, 5, 4}), ones({1, 2, 5, 4})),
+                       "scaled_dot_product_attention: q must be [..., queries, d] and k [..., "
+                       "keys, d], got [2, 2, 3, 4] and [1, 2, 5, 4]",
+                       Error);
+  CHECK_THROWS_AS(scaled_dot_product_attention(ones({2, 3, 4}), ones({1, 5, 4}), ones({1, 5, 4})),
+                  Error);
+  for (const Shape& wrong :
+       {Shape{2, 5, 4}, Shape{2, 2, 6, 4}, Shape{1, 2, 5, 4}, Shape{3, 2, 5, 4}}) {
+    const std::string message = fmt::format(
+        "attention: values must be [..., keys, d_v] for weights [..., queries, keys], "
+        "got {} and [2, 2, 3, 5]",
+        wrong);
+    CHECK_THROWS_WITH_AS(scaled_dot_product_attention(q, k, ones(wrong)), message.c_str(), Error);
+  }
 }

@@ -25,6 +25,9 @@ TEST_CASE("padding_mask is true at real tokens") {
   CHECK(mask.to_vector<bool>() == std::vector<bool>{1, 1, 0, 0, 0, 0, 1, 1, 1});
   CHECK_THROWS_WITH_AS(nn::padding_mask(tensor({4}, DType::i64), 3),
                        "padding_mask: length 4 is not in [0, 3]", Error);
+  CHECK_THROWS_WITH_AS(nn::padding_mask(ones({2}), 3),
+                       "padding_mask: lengths must be i64 [batch], got f32 [2]", Error);
+  CHECK_THROWS_AS(nn::padding_mask(tensor({{2}}, DType::i64), 3), Error);
 }
 
 TEST_CASE("causal_mask: no token sees a later one; KVC7: the last query meets the last key") {
@@ -61,7 +64,7 @@ TEST_CASE("window_mask with fewer queries than keys: the last query meets the la
 
 TEST_CASE("the number of a mask's axes says what they are, with heads and without") {
   const auto fitted = [](const Shape& mask, const Shape& scores) {
-    return nn::fit_mask("op", full(mask, 1, DType::boolean), ones(scores)).shape();
+    return nn::fit_mask("op", full(mask, 1, DType::boolean), scores, DType::f32).shape();
   };
   const Shape heads{2, 8, 3, 4}, plain{2, 3, 4};
   CHECK(fitted({3, 4}, heads) == Shape{3, 4});
@@ -146,6 +149,8 @@ TEST_CASE("masks are combined axis by axis: padding, causal, window, biases of h
   CHECK_THROWS_AS(full({3}, 1, DType::boolean) & nn::causal_mask(3), Error);
   CHECK_THROWS_WITH_AS(nn::causal_mask(2) & ones({2, 2}, DType::i64),
                        "masks: a mask must be boolean or float, got boolean and i64", Error);
+  CHECK_THROWS_WITH_AS(ones({2, 2}) & ones({2, 2}, DType::f64),
+                       "masks: two float masks must have one dtype, got f32 and f64", Error);
 }
 
 TEST_CASE("attention_weights adds a float mask to the scores") {
