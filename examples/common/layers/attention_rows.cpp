@@ -1,4 +1,6 @@
 // Rows of attention: from one plain head to several, with every mask.
+#include <cmath>
+
 #include "core/scope.h"
 #include "examples/common/layers/table.h"
 #include "nn/attention.h"
@@ -39,6 +41,23 @@ LayerRow function_row(const std::string& option, const Tensor& mask,
                                       {"v", input({2, key_heads, 3, 2}, rng)}};
         return LayerCase{inputs, {}, f};
       }};
+}
+
+// A float mask is an input like any other: -inf hides, the rest is learned. The second query sees
+// nothing.
+LayerRow float_mask_row() {
+  return {"scaled_dot_product_attention", "float mask", 0, [](Rng& rng) {
+            const Tensor hidden = tensor({{0, 1, 0}, {1, 1, 1}}, DType::boolean);
+            const auto f = [=](const Inputs& in) {
+              const Tensor mask = masked_fill(in[3], hidden, -INFINITY);
+              return with_weights(nn::attend_by_dot_product(in[0], in[1], in[2], mask));
+            };
+            const nn::NamedTensors inputs{{"q", input({2, 2, 2, 3}, rng)},
+                                          {"k", input({2, 2, 3, 3}, rng)},
+                                          {"v", input({2, 2, 3, 2}, rng)},
+                                          {"mask", input({2, 3}, rng)}};
+            return LayerCase{inputs, {}, f};
+          }};
 }
 
 constexpr std::int64_t kWidth = 4, kHeads = 2, kHeadWidth = kWidth / kHeads;
@@ -85,8 +104,9 @@ Call cross_with(const Tensor& mask) {
 }
 
 Call with_positions(const std::function<nn::AttentionPositions(Rng&)>& positions,
-                    std::int64_t weights, const Tensor& mask = {}) {
-  Call call = self_with(mask);
+                    std::int64_t weights, const Tensor& mask = {},
+                    const nn::MultiheadAttentionOptions& options = {}) {
+  Call call = self_with(mask, options);
   call.positions = positions;
   call.position_weights = weights;
   return call;
@@ -97,6 +117,10 @@ void add_positions(std::vector<LayerRow>& rows) {
   const std::int64_t relative_weights = 2 * (2 * 1 + 1) * kHeadWidth;
   rows.push_back(multihead_row(
       "rotary", with_positions([](Rng&) { return nn::RotaryPositions(3, kHeadWidth); }, 0)));
+  rows.push_back(
+      multihead_row("rotary, shared key heads",
+                    with_positions([](Rng&) { return nn::RotaryPositions(3, kHeadWidth); }, 0,
+                                   nn::causal_mask(3), {.num_kv_heads = 1})));
   rows.push_back(
       multihead_row("alibi", with_positions([](Rng&) { return nn::AlibiPositions(); }, 0)));
   rows.push_back(multihead_row("relative", with_positions(relative, relative_weights)));
@@ -142,12 +166,18 @@ std::vector<LayerRow> multihead_rows() {
 }  // namespace
 
 std::vector<LayerRow> attention_rows() {
+  const Tensor blind = tensor({{1, 0, 1}, {0, 0, 0}}, DType::boolean);
+  const Tensor padding = nn::padding_mask(tensor({3, 2}, DType::i64), 3);
   std::vector<LayerRow> rows{
       self_attention_row("", {}),
       self_attention_row("causal", nn::causal_mask(3)),
       self_attention_row("window", nn::window_mask(3, 0)),
+      self_attention_row("padding mask", padding),
       function_row("", {}),
       function_row("causal", nn::causal_mask(2, 3)),
+      function_row("padding mask", padding),
+      function_row("a blind query", blind),
+      float_mask_row(),
       function_row("dropout", {}, {.dropout = 0.3}),
       function_row("scale", {}, {.scale = 0.3}),
       function_row("softcap", nn::causal_mask(2, 3), {.softcap = 1.5}),

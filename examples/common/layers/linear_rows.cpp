@@ -68,6 +68,7 @@ std::vector<LayerRow> linear_rows() {
       embedding_row("padding_idx", tensor({{3, 1, 2}, {4, 2, 2}}, DType::i64), 2),
       feed_forward_row("relu", FeedForwardKind::relu),
       feed_forward_row("gelu", FeedForwardKind::gelu),
+      feed_forward_row("gelu by tanh", FeedForwardKind::gelu_tanh),
       feed_forward_row("glu", FeedForwardKind::glu),
       feed_forward_row("bilinear", FeedForwardKind::bilinear),
       feed_forward_row("reglu", FeedForwardKind::reglu),

@@ -30,14 +30,15 @@ LayerRow learned_row(const std::string& option, std::int64_t first) {
       }};
 }
 
-nn::NamedTensors queries_keys_values(std::int64_t queries, std::int64_t keys, Rng& rng) {
+nn::NamedTensors queries_keys_values(std::int64_t queries, std::int64_t keys, Rng& rng,
+                                     std::int64_t key_heads = 2) {
   return {{"q", input({1, 2, queries, 2}, rng)},
-          {"k", input({1, 2, keys, 2}, rng)},
-          {"v", input({1, 2, keys, 2}, rng)}};
+          {"k", input({1, key_heads, keys, 2}, rng)},
+          {"v", input({1, key_heads, keys, 2}, rng)}};
 }
 
 LayerRow relative_row(const std::string& option, std::int64_t queries, const Tensor& mask,
-                      bool values = true, double dropout = 0) {
+                      bool values = true, double dropout = 0, std::int64_t key_heads = 2) {
   const std::int64_t distance = 1, d = 2;
   return {"RelativePositions", option, (values ? 2 : 1) * (2 * distance + 1) * d, [=](Rng& rng) {
             const auto f = [=](const nn::RelativePositions& m, const Inputs& in) {
@@ -46,7 +47,7 @@ LayerRow relative_row(const std::string& option, std::int64_t queries, const Ten
               return m(in[0], in[1], in[2], mask, dropout);
             };
             return layer_case(nn::RelativePositions(distance, d, rng, {.values = values}), rng,
-                              queries_keys_values(queries, 3, rng), f);
+                              queries_keys_values(queries, 3, rng, key_heads), f);
           }};
 }
 
@@ -87,6 +88,7 @@ std::vector<LayerRow> position_rows() {
       relative_row("causal", 3, causal),
       relative_row("fewer queries than keys", 2, {}),
       relative_row("dropout", 3, {}, true, 0.3),
+      relative_row("shared key heads", 3, {}, true, 0, 1),
       attention_row("AlibiPositions", "", alibi({})),
       attention_row("AlibiPositions", "causal", alibi(nn::causal_mask(2, 3))),
   };
