@@ -21,7 +21,7 @@ const OnnxReasons kNotOurs = {
     {"ReverseSequence", "no op: a flip with a length for each row"},
     {"RotaryEmbedding", "a layer: tests/nn/onnx_attention_test.cpp"},
     {"ScatterND", "no indexing by index vectors"},
-    {"Upsample", "images only"},
+    {"Upsample", "a layer: tests/nn/pool_test.cpp"},
 };
 
 }  // namespace

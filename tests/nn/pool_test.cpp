@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/core/onnx_runner.h"
 #include "tests/nn/layers_test.h"
 #include "tests/nn/reference_layers.h"
 
@@ -82,4 +83,14 @@ TEST_CASE("errors of upsampling and glu name shapes and options") {
                        "upsample_nearest2d: the scale must be at least 1, got 0 and 0", Error);
   CHECK_THROWS_WITH_AS(glu(ones({2, 3})), "glu: axis -1 must have an even extent, got shape [2, 3]",
                        Error);
+}
+
+TEST_CASE("ONNX: Upsample") {
+  test::OnnxFamily family;
+  family.ops["Upsample"] = [](const test::OnnxCase& c) -> test::Tensors {
+    const Shape scale = c.shape(1);  // of all four axes
+    return {nn::upsample_nearest2d(c.in(0), {scale[2], scale[3]})};
+  };
+  const test::OnnxCounts counts = test::run_onnx_family("upsampling", family);
+  if (!test::onnx_cases().empty()) CHECK(counts.ran == 1);
 }
