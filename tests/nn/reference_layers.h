@@ -22,7 +22,7 @@ void compare(const std::string& name, const Module& made, const F& f) {
   const TensorFile file = recorded(name);
   for (const DType dtype : {DType::f64, DType::f32}) {
     CAPTURE(name);
-    CAPTURE(name_of(dtype));
+    CAPTURE(std::string(name_of(dtype)));
     const Module module = nn::to(made, dtype);
     const auto get = [&](const std::string& key) { return recorded(file, key, dtype); };
     std::size_t recorded_weights = 0;
