@@ -22,11 +22,31 @@ Answers one_each(std::vector<models::Hypothesis> answers) {
   return all;
 }
 
-// Sources that have room for answers of one length.
+// Sources that are answered together: with room for answers of one length.
 struct Group {
   std::vector<Ids> sources;
   std::vector<std::uint64_t> streams;
 };
+
+// As many ids, padding included, as are read together: one endless line among short ones must not
+// make all of them endless.
+constexpr std::size_t kMostIds = std::size_t{1} << 16;
+
+// Cuts a list of sources, given by their places, so that each part has at most kMostIds.
+std::vector<std::vector<std::size_t>> parts(const std::vector<Ids>& sources,
+                                            const std::vector<std::size_t>& places) {
+  std::vector<std::vector<std::size_t>> all;
+  std::size_t longest = 0;
+  for (const std::size_t i : places) {
+    longest = std::max(longest, sources[i].size());
+    if (all.empty() || longest * (all.back().size() + 1) > kMostIds) {
+      all.emplace_back();
+      longest = sources[i].size();
+    }
+    all.back().push_back(i);
+  }
+  return all;
+}
 
 Answers run_search(models::Decoder decoder, const Group& group, const SearchOptions& o) {
   switch (o.kind) {
@@ -87,15 +107,17 @@ Answers search(const ZooCheckpoint& checkpoint, const std::vector<Ids>& sources,
   }
   Answers all(sources.size());
   for (const auto& [limit, places] : by_limit) {
-    Group group;
-    for (const std::size_t i : places) {
-      group.sources.push_back(sources[i]);
-      group.streams.push_back(streams[i]);
-    }
     SearchOptions limited = options;
     limited.max_length = limit;
-    Answers answers = search_group(checkpoint, group, limited);
-    for (std::size_t k = 0; k < places.size(); ++k) all[places[k]] = std::move(answers[k]);
+    for (const std::vector<std::size_t>& part : parts(sources, places)) {
+      Group group;
+      for (const std::size_t i : part) {
+        group.sources.push_back(sources[i]);
+        group.streams.push_back(streams[i]);
+      }
+      Answers answers = search_group(checkpoint, group, limited);
+      for (std::size_t k = 0; k < part.size(); ++k) all[part[k]] = std::move(answers[k]);
+    }
   }
   return all;
 }

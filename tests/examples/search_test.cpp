@@ -58,6 +58,17 @@ TEST_CASE("search: no search depends on what else is in the batch") {
   }
 }
 
+TEST_CASE("search: a source that is much longer than the others is read alone") {
+  const ZooCheckpoint checkpoint = small_checkpoint(ModelKind::rnn);
+  std::vector<Ids> sources(64, Ids{4, 5, 6});
+  sources[20] = Ids(70'000, 4);  // 64 of these would take more than a GB
+  const auto found = search(checkpoint, sources, std::vector<std::uint64_t>(64), {.max_length = 3});
+  const auto alone = search(checkpoint, {sources[0], sources[20]}, {0, 0}, {.max_length = 3});
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    CHECK(found[i][0].tokens == alone[i == 20 ? 1 : 0][0].tokens);
+  }
+}
+
 TEST_CASE("search: an answer may be as long as there is room") {
   const ZooCheckpoint lm = small_checkpoint(models::DecoderLMConfig{
       .d_model = 8, .num_heads = 2, .num_layers = 1, .d_ff = 8, .max_length = 9});
