@@ -6,6 +6,7 @@ usage: decode_test.py TRAIN DECODE SOURCE_ROOT
 import json
 import math
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -139,6 +140,8 @@ def searches():
         assert [row[4] for row in table if row[1] == "1"] == ["a", "b", "", "e"], table
         scores = [float(row[2]) for row in table[:5]]
         assert scores == sorted(scores, reverse=True) and scores[0] > scores[4], scores
+    many = answers("gru", "--exhaustive", "--max-length", "6", text="a b\n" * 20)
+    assert many == "b a\n" * 20, many  # 20 times 55,987 answers, for each of which there is a limit
     for alpha in [0, 1, 0.5]:
         for line in objects("gru", "--beam", "3", "--n-best", "3", "--length-penalty", str(alpha)):
             for answer in line["answers"]:
@@ -323,7 +326,10 @@ def answers_as_it_reads():
     for source, answer in [("a b", "b a\n"), ("c d e", "e d c\n")]:
         process.stdin.write(source + "\n")
         process.stdin.flush()
-        assert process.stdout.readline() == answer
+        ready = select.select([process.stdout], [], [], 30)[0]
+        if not ready:
+            process.kill()
+        assert ready and process.stdout.readline() == answer
     process.stdin.close()
     assert process.stdout.read() == "" and process.wait(timeout=60) == 0
 

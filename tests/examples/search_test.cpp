@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/ops.h"
+#include "core/storage.h"
 #include "nn/config.h"
 #include "tests/examples/small_zoo.h"
 
@@ -61,8 +62,10 @@ TEST_CASE("search: no search depends on what else is in the batch") {
 TEST_CASE("search: a source that is much longer than the others is read alone") {
   const ZooCheckpoint checkpoint = small_checkpoint(ModelKind::rnn);
   std::vector<Ids> sources(64, Ids{4, 5, 6});
-  sources[20] = Ids(70'000, 4);  // 64 of these would take more than a GB
+  sources[20] = Ids(70'000, 4);
+  memory::reset_peak();
   const auto found = search(checkpoint, sources, std::vector<std::uint64_t>(64), {.max_length = 3});
+  CHECK(memory::peak_bytes() < 500'000'000);  // 64 of these take more than 1 GB for each layer
   const auto alone = search(checkpoint, {sources[0], sources[20]}, {0, 0}, {.max_length = 3});
   for (std::size_t i = 0; i < sources.size(); ++i) {
     CHECK(found[i][0].tokens == alone[i == 20 ? 1 : 0][0].tokens);
@@ -119,6 +122,14 @@ TEST_CASE("continue_text: goes on after the model's places are full") {
     const auto end = all.tokens.begin() + room - 1;
     CHECK(Ids(all.tokens.begin(), end) ==
           Ids(first.tokens.begin(), first.tokens.begin() + room - 1));
+  }
+  // Each token makes the text less likely, also across the places where it is read anew.
+  double before = 0;
+  for (std::int64_t length = 1; length < 20; ++length) {
+    const double log_prob =
+        continue_text(checkpoint, {4}, {.min_length = length, .max_length = length}).log_prob;
+    CHECK(log_prob < before);
+    before = log_prob;
   }
   const SearchOptions sampled{.kind = SearchKind::sample, .max_length = 40};
   CHECK(continue_text(checkpoint, {4}, sampled).tokens ==
