@@ -7,6 +7,7 @@
 #include "core/ops/binary.h"
 #include "core/ops/reduce.h"
 #include "core/ops/unary.h"
+#include "core/ops/view.h"
 #include "core/scope.h"
 
 namespace gradzoo::optim {
@@ -18,10 +19,16 @@ std::vector<Parameter> with_gradient(const char* user, const Parameters& paramet
   return found;
 }
 
+// The norm of finite numbers of f32 may be too large for an f32.
+double norm_of(const Tensor& gradient) {
+  const double found = norm(gradient).item();
+  return std::isfinite(found) ? found : norm(to(gradient, DType::f64)).item();
+}
+
 double common_norm(const std::vector<Parameter>& parameters) {
   double norm_so_far = 0;
   for (const Parameter& p : parameters) {
-    norm_so_far = std::hypot(norm_so_far, norm(p.tensor.grad()).item());
+    norm_so_far = std::hypot(norm_so_far, norm_of(p.tensor.grad()));
   }
   return norm_so_far;
 }
@@ -40,7 +47,7 @@ double clip_grad_norm(const Parameters& given, double max_norm) {
   const double total = common_norm(parameters);
   if (!std::isfinite(total)) {
     for (const Parameter& p : parameters) {
-      check(std::isfinite(norm(p.tensor.grad()).item()),
+      check(std::isfinite(norm_of(p.tensor.grad())),
             "clip_grad_norm: the gradient of parameter {} (shape {}) is not finite", p.name,
             p.tensor.shape());
     }

@@ -292,6 +292,32 @@ TEST_CASE("law: a boolean mask equals the float mask with 0 and -inf in its plac
   }
 }
 
+// The gradient of a token's output with respect to every token is 0 but for its own, which a
+// residual connection may pass on.
+TEST_CASE("law: a token with nothing to attend to takes nothing, and sends no gradient, MSK1") {
+  const std::int64_t blind = 4;
+  const Tensor may = unsqueeze(ne(arange(kTime), static_cast<double>(blind)), 1);
+  const Tensor mask = logical_and(may, causal_mask(kTime));
+  const Tensor added = where(mask, scalar(0, DType::f64), scalar(-INFINITY, DType::f64));
+  for (const AttentionLayer& layer : attention_layers()) {
+    CAPTURE(layer.name);
+    const bool residual = layer.name.find("Transformer") == 0;
+    const bool biased = layer.name.find("Multihead") == 0 && !layer.name.ends_with("without bias");
+    for (const Tensor& either : {mask, added}) {
+      const Tensor x = test::input({2, kTime, kWidth}, 27);
+      const Tensor y = select(layer.f(x, either), 1, blind);
+      if (!residual) {
+        CHECK((max(abs(y)).item() == 0) == !biased);  // a bias is all that is left
+        CHECK(select(y, 0, 0).to_vector<double>() == select(y, 0, 1).to_vector<double>());
+      }
+      y.backward(random(y.shape(), 28));
+      const auto others = unsqueeze(may, 0);
+      CHECK(max(abs(masked_fill(x.grad(), logical_not(others), 0))).item() == 0);
+      CHECK((max(abs(x.grad())).item() > 1e-3) == residual);
+    }
+  }
+}
+
 namespace {
 
 // A layer whose output is linear in what it drops, as a function of x [2, kTime, kWidth].

@@ -35,6 +35,10 @@ TEST_CASE("CLP1: large gradients do not overflow the norm") {
   const auto p = with_gradients(std::vector<double>(100, 1e20));
   CHECK(optim::clip_grad_norm(p, 1) == doctest::Approx(1e21));
   CHECK(p[99].grad().item() == doctest::Approx(0.1));
+  Tensor one = ones({4}).requires_grad_();
+  one.set_grad(full({4}, 3e38));  // the norm is too large for an f32, the numbers are not
+  CHECK(optim::clip_grad_norm({one}, 2) == doctest::Approx(6e38));
+  CHECK(one.grad().at({3}) == doctest::Approx(1).epsilon(1e-5));
 }
 
 TEST_CASE("CLP4: a gradient that is not finite is an error naming the parameter; nothing changes") {
