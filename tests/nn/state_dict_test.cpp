@@ -6,8 +6,12 @@
 #include "nn/batch_norm.h"
 #include "nn/checkpoint.h"
 #include "nn/conv.h"
+#include "nn/embedding.h"
 #include "nn/layer_norm.h"
+#include "nn/linear.h"
+#include "nn/rms_norm.h"
 #include "nn/rnn.h"
+#include "nn/spectral_norm.h"
 #include "nn/transformer_layer.h"
 #include "tests/reference/reference.h"
 
@@ -54,6 +58,28 @@ TEST_CASE("PyTorch's state_dict loads without renaming: encoder layer, LSTM, nor
                [](const auto& m, const auto& in) { return m(in(0)).output; });
   check_loaded("layer_norm", nn::LayerNorm(5), plain);
   check_loaded("conv2d", nn::Conv2d(2, 3, {2, 3}, rng), plain);
+}
+
+TEST_CASE("PyTorch's state_dict loads without renaming: decoder layer, RNN and GRU") {
+  Rng rng(4);
+  check_loaded("decoder_layer",
+               nn::TransformerDecoderLayer({.d_model = 4, .num_heads = 2, .d_ff = 6}, rng),
+               [](const auto& m, const auto& in) { return m(in(0), in(1)); });
+  const auto output = [](const auto& m, const auto& in) { return m(in(0)).output; };
+  check_loaded("rnn",
+               nn::RNN(3, 2, rng, {.cell = {.activation = nn::RNNActivation::relu, .bias = false}}),
+               output);
+  check_loaded("gru", nn::GRU(3, 2, rng, {.num_layers = 2, .bidirectional = true}), output);
+}
+
+TEST_CASE("PyTorch's state_dict loads without renaming: layers with a weight and a bias, or two") {
+  Rng rng(5);
+  check_loaded("linear", nn::Linear(3, 4, rng), plain);
+  check_loaded("embedding", nn::Embedding(6, 3, rng, {.padding_idx = 1}), plain);
+  check_loaded("rms_norm", nn::RmsNorm(5), plain);
+  check_loaded("conv1d", nn::Conv1d(2, 3, 3, rng), plain);
+  check_loaded("conv_transpose2d", nn::ConvTranspose2d(2, 3, {2, 3}, rng), plain);
+  check_loaded("spectral_conv2d", nn::SpectralConv2d(2, 3, {2, 3}, rng), plain);
 }
 
 TEST_CASE("PyTorch's state_dict loads without renaming: batch norm, with its running statistics") {

@@ -88,6 +88,21 @@ def states():
         "layer_norm": (nn.LayerNorm(5), [torch.randn(2, 5)], lambda m, x: m(x)),
         "conv2d": (nn.Conv2d(2, 3, (2, 3)), [torch.randn(2, 2, 4, 5)], lambda m, x: m(x)),
         "batch_norm2d": (nn.BatchNorm2d(3), [torch.randn(2, 3, 2, 2)], lambda m, x: m(x)),
+        "linear": (nn.Linear(3, 4), [torch.randn(2, 3)], lambda m, x: m(x)),
+        "embedding": (nn.Embedding(6, 3, padding_idx=1), [torch.tensor([[4, 1], [0, 4]])],
+                      lambda m, x: m(x)),
+        "rms_norm": (nn.RMSNorm(5, eps=1e-6), [torch.randn(2, 5)], lambda m, x: m(x)),
+        "rnn": (nn.RNN(3, 2, nonlinearity="relu", bias=False, batch_first=True),
+                [torch.randn(2, 4, 3)], lambda m, x: m(x)[0]),
+        "gru": (nn.GRU(3, 2, num_layers=2, bidirectional=True, batch_first=True),
+                [torch.randn(2, 4, 3)], lambda m, x: m(x)[0]),
+        "decoder_layer": (nn.TransformerDecoderLayer(4, 2, 6, batch_first=True),
+                          [torch.randn(2, 3, 4), torch.randn(2, 5, 4)], lambda m, x, y: m(x, y)),
+        "conv1d": (nn.Conv1d(2, 3, 3), [torch.randn(2, 2, 5)], lambda m, x: m(x)),
+        "conv_transpose2d": (nn.ConvTranspose2d(2, 3, (2, 3)), [torch.randn(2, 2, 3, 4)],
+                             lambda m, x: m(x)),
+        "spectral_conv2d": (nn.utils.parametrizations.spectral_norm(nn.Conv2d(2, 3, (2, 3))),
+                            [torch.randn(2, 2, 4, 5)], lambda m, x: m(x)),
     }
     outputs = {}
     for name, (module, inputs, call) in cases.items():
