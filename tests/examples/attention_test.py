@@ -24,7 +24,7 @@ def answers(task):
     sources = [[rng.choice("abcdefghijklmnopqrst") for _ in range(rng.randint(10, 20))]
                for _ in range(SOURCES)]
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([TRAIN, "--model", "gru", "--task", task, "--lr", "0.005",
+        subprocess.run([TRAIN, "--model", "gru", "--task", task, "--steps", "1500",
                         "--out", folder + "/run"],
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, check=True, timeout=900)
