@@ -79,7 +79,7 @@ def loss_falls():
 
 
 def usage_errors():
-    """a mistake in the call is one line that names it and what is allowed, exit code 2"""
+    """B01 to B05: a mistake in the call is one line that names it and what is allowed, exit code 2"""
     for arguments, words in [
         (["--nosuch"], ["--nosuch", "--help"]),
         (["--lr"], ["--lr"]),
@@ -119,7 +119,7 @@ def usage_errors():
 
 
 def file_errors():
-    """a file that cannot be used is one line that names it, exit code 1, before any training"""
+    """B06, B07, B10, B17: a file or folder that cannot be used is one line, exit code 1, before training"""
     with tempfile.TemporaryDirectory() as folder:
         text = write(folder, "a.txt", "not two columns\n")
         good = write(folder, "good.tsv", "a b\tb a\n")
