@@ -103,6 +103,8 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t head
   check(num_kv_heads >= 1 && heads % num_kv_heads == 0,
         "MultiheadAttention: num_kv_heads must divide num_heads, got {} and {}", num_kv_heads,
         heads);
+  check(dropout >= 0 && dropout <= 1, "MultiheadAttention: dropout must be in [0, 1], got {}",
+        dropout);
   const std::int64_t kdim = options.kdim == 0 ? embed_dim : options.kdim;
   const std::int64_t vdim = options.vdim == 0 ? embed_dim : options.vdim;
   check(kdim >= 1 && vdim >= 1,

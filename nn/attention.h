@@ -47,7 +47,8 @@ struct MultiheadAttention {
   double dropout = 0;
 
   MultiheadAttention() = default;
-  /// Throws unless num_heads divides embed_dim and num_kv_heads divides num_heads.
+  /// Throws unless num_heads divides embed_dim, num_kv_heads divides num_heads and dropout is in
+  /// [0, 1].
   MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, Rng& rng,
                      const MultiheadAttentionOptions& options = {});
 

@@ -231,8 +231,11 @@ TEST_CASE("MultiheadAttention names inputs that do not fit") {
                        "MultiheadAttention: kdim and vdim must be at least 1, got -1 and 8", Error);
 }
 
-TEST_CASE("MultiheadAttention refuses heads that do not divide the width") {
+TEST_CASE("MultiheadAttention refuses heads that do not divide the width, and keeps its dropout") {
   Rng rng(1);
+  CHECK(MultiheadAttention(4, 2, rng, {.dropout = 0.3}).dropout == 0.3);
+  CHECK_THROWS_WITH_AS(MultiheadAttention(4, 2, rng, {.dropout = 1.5}),
+                       "MultiheadAttention: dropout must be in [0, 1], got 1.5", Error);
   CHECK_THROWS_WITH_AS(
       MultiheadAttention(64, 3, rng),
       "MultiheadAttention: num_heads must divide embed_dim, got 3 heads and width 64", Error);

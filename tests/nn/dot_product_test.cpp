@@ -49,6 +49,7 @@ TEST_CASE("scale and softcap, by hand") {
   };
   CHECK(scores({})[0] == doctest::Approx(11 / std::sqrt(2.0)).epsilon(1e-15));
   CHECK(scores({.scale = 0.5}) == std::vector<double>{5.5, -0.5});
+  CHECK(scores({.scale = -0.5}) == std::vector<double>{-5.5, 0.5});
   CHECK(scores({.scale = 0.5, .softcap = 2})[0] ==
         doctest::Approx(2 * std::tanh(2.75)).epsilon(1e-15));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/scope.h"
 #include "nn/attention.h"
 #include "nn/mask.h"
 #include "tests/nn/layers_test.h"
@@ -115,6 +116,16 @@ TEST_CASE("RelativePositions: a query with nothing to attend to gives zeros") {
     CHECK(std::isfinite(sum(abs(gradient)).item()));
   }
   CHECK(sum(abs(select(layer.value_weight.grad(), 0, 2))).item() == 0);  // nobody looks ahead
+}
+
+TEST_CASE("RelativePositions: what is dropped has no part in keys, values or distances") {
+  const RelativePositions layer = relative_f64(1, 3);
+  const Tensor x = test::input({1, 4, 3}, 1);
+  Rng rng(2);
+  const TrainingScope training(rng);
+  const Attended none = layer.with_weights(x, x, x, {}, 1);
+  CHECK(max(abs(none.context)).item() == 0);
+  CHECK(test::max_difference(sum(none.weights, {2}), ones({1, 4}, DType::f64)) < 1e-12);
 }
 
 TEST_CASE("gradients of RelativePositions") {

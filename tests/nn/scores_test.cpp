@@ -204,3 +204,10 @@ TEST_CASE("attention scores refuse what does not fit, with the shapes") {
   CHECK_THROWS_AS(ReducedRankScore(3, 4, 0, rng), Error);
   CHECK_THROWS_AS(AdditiveScore(3, 0, 2, rng), Error);
 }
+
+TEST_CASE("AdditiveScore starts with v in ±1/sqrt(width), as a Linear of that width would") {
+  Rng rng(9);
+  const double largest = max(abs(AdditiveScore(3, 4, 400, rng).v)).item();
+  CHECK(largest <= 0.05 + 1e-8);
+  CHECK(largest > 0.049);
+}

@@ -76,6 +76,23 @@ TEST_CASE("parameter counts are the paper's arithmetic") {
         2 * attention + forward + 3 * norm);
 }
 
+TEST_CASE("every part of a layer drops; the self-attention alone shares heads") {
+  Rng rng(12);
+  TransformerLayerOptions options = kSmall;
+  options.dropout = 0.3;
+  options.num_kv_heads = 1;
+  const TransformerEncoderLayer encoder(options, rng);
+  const TransformerDecoderLayer decoder(options, rng);
+  for (const double p :
+       {encoder.dropout, encoder.self_attn.dropout, encoder.feed_forward.dropout, decoder.dropout,
+        decoder.self_attn.dropout, decoder.multihead_attn.dropout, decoder.feed_forward.dropout}) {
+    CHECK(p == 0.3);
+  }
+  CHECK(encoder.self_attn.num_kv_heads == 1);
+  CHECK(decoder.self_attn.num_kv_heads == 1);
+  CHECK(decoder.multihead_attn.num_kv_heads == options.num_heads);
+}
+
 TEST_CASE("dropout changes a layer inside a TrainingScope only") {
   Rng rng(11);
   TransformerLayerOptions options = kSmall;

@@ -78,4 +78,7 @@ TEST_CASE("bad options are refused") {
   CHECK_THROWS_AS(Adam({leaf(1)}, {.lr = -1}), Error);
   CHECK_THROWS_AS(Adam({leaf(1)}, {.beta1 = 1}), Error);
   CHECK_THROWS_AS(Adam({leaf(1)}, {.beta2 = -0.1}), Error);
+  CHECK_THROWS_AS(Adam({leaf(1)}, {.beta2 = 1}), Error);
+  CHECK_THROWS_AS(Adam({leaf(1)}, {.eps = -1e-8}), Error);
+  CHECK_THROWS_AS(Adam({leaf(1)}, {.weight_decay = -1}), Error);
 }

@@ -50,6 +50,22 @@ TEST_CASE("PyTorch: ReduceLROnPlateau") {
   compare("plateau_higher", {.factor = 0.5, .patience = 2, .higher_is_better = true}, true);
 }
 
+TEST_CASE("ReduceOnPlateau: the threshold is a part of the best, or absolute, to either side") {
+  const auto second = [](double first, double then, optim::PlateauOptions options) {
+    options.factor = 0.5;
+    options.patience = 0;
+    ReduceOnPlateau plateau(options);
+    CHECK(plateau.update(first) == 1);
+    return plateau.update(then);
+  };
+  CHECK(second(100, 95, {.threshold = 0.1}) == 0.5);
+  CHECK(second(100, 89, {.threshold = 0.1}) == 1);
+  CHECK(second(100, 95, {.threshold = 0.1, .absolute = true}) == 1);
+  CHECK(second(100, 99.95, {.threshold = 0.1, .absolute = true}) == 0.5);
+  CHECK(second(100, 105, {.threshold = 0.1, .higher_is_better = true}) == 0.5);
+  CHECK(second(100, 111, {.threshold = 0.1, .higher_is_better = true}) == 1);
+}
+
 TEST_CASE("ReduceOnPlateau: a NaN is no improvement; bad options are refused") {
   ReduceOnPlateau plateau({.factor = 0.5, .patience = 1});
   CHECK(plateau.update(std::nan("")) == 1);
