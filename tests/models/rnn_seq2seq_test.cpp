@@ -77,6 +77,13 @@ bool in_sample(const RNNSeq2SeqConfig& c) {
          (c.num_layers == 2) == (c.input_feeding != c.bidirectional);
 }
 
+// Of these one for each cell and attention, with the other options in turn: for what takes longest.
+bool in_small_sample(const RNNSeq2SeqConfig& c) {
+  const int turn = static_cast<int>(c.cell) + static_cast<int>(c.attention);
+  return in_sample(c) && c.bidirectional == (turn % 2 == 1) &&
+         c.input_feeding == (c.attention != ScoreKind::none && turn / 2 % 2 == 1);
+}
+
 Tensor ids(const Nested& values) { return tensor(values, DType::i64); }
 
 const Tensor kSource = ids({{4, 5, 6}, {6, 4, 0}, {5, 0, 0}});
@@ -104,7 +111,7 @@ void train(const RNNSeq2Seq& model, int steps) {
 
 TEST_CASE("RNNSeq2Seq: every parameter's gradient of the whole loss") {
   for_all_options([](const RNNSeq2SeqConfig& config) {
-    if (!in_sample(config)) return;
+    if (!in_small_sample(config)) return;
     Rng rng(2);
     const RNNSeq2Seq model = nn::to(RNNSeq2Seq(config, rng), DType::f64);
     const auto loss = [&](const std::vector<Tensor>&) {
