@@ -138,7 +138,7 @@ def file_errors():
             (["--config", write(folder, "a.cfg", "lr = 1\nwarm-steps = 3\n")],
              ["a.cfg:2", "warm-steps", "warmup-steps"]),
             (["--config", write(folder, "b.cfg", "lr = 1\nlr = 1\n")], ["b.cfg:2", "twice"]),
-            (["--config", write(folder, "c.cfg", "steps = many\n")], ["c.cfg:1", "many"]),
+            (["--config", write(folder, "c.cfg", "lr = many\n")], ["c.cfg:1", "many"]),
             (["--out", readonly], [readonly]),
             (["--out", ""], ["--out"]),
             (["--resume", folder + "/none"], [folder + "/none"]),
