@@ -1,6 +1,6 @@
 """Runs the tests of a build folder: one line each, what failed in full, and a total.
 
-usage: run_tests.py BUILD [--suite NAME] [--exclude CASES] [NAME or FILTER ...]
+usage: run_tests.py BUILD [--suite NAME] [--exclude CASES] [--jobs N] [NAME or FILTER ...]
 
 A NAME is a test's name in tests/meson.build (core, consumer, ...); every other word selects, in
 the unit test programs, the cases with that text in their names.
@@ -14,10 +14,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 DOCTEST = re.compile(r"\[doctest\] test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed")
 SCRIPT = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 NOTE = re.compile(r"^.*?(skipped: .*)$", re.MULTILINE)
+
+
+RUNNING = set()  # processes, to be ended with this one
 
 
 def run(build, test, arguments):
@@ -34,17 +38,23 @@ def run(build, test, arguments):
         errors="replace",
         start_new_session=True,
     )
+    RUNNING.add(process)
     try:
         output, _ = process.communicate(timeout=test["timeout"])
         code = process.returncode
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, code = process.communicate()[0], None
-    except KeyboardInterrupt:
-        os.killpg(process.pid, signal.SIGTERM)
-        print("interrupted")
-        sys.exit(130)
+    RUNNING.discard(process)
     return output, code, time.monotonic() - start
+
+
+def interrupted(*_):
+    for process in list(RUNNING):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+    print("interrupted", flush=True)
+    os._exit(130)
 
 
 def count(output, code):
@@ -62,6 +72,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--suite")
     parser.add_argument("--exclude", default="")
+    parser.add_argument("--jobs", type=int, default=1)  # tests at a time
     parser.add_argument("words", nargs="*")
     options = parser.parse_intermixed_args()
 
@@ -79,13 +90,18 @@ def main():
         elif filters and unit:
             chosen.append((test, unit, ["--test-case=" + ",".join(f"*{f}*" for f in filters)]))
 
-    passed = failed = 0
-    unhappy = []
-    for test, unit, arguments in chosen:
+    for _, unit, arguments in chosen:
         if unit and options.exclude:
             arguments.append("--test-case-exclude=" + options.exclude)
+
+    signal.signal(signal.SIGINT, interrupted)
+    pool = ThreadPoolExecutor(options.jobs)
+    started = [pool.submit(run, options.build, test, arguments) for test, _, arguments in chosen]
+    passed = failed = 0
+    unhappy = []
+    for (test, _, _), future in zip(chosen, started):
         print(f"{test['name']:<12}", end="", flush=True)
-        output, code, seconds = run(options.build, test, arguments)
+        output, code, seconds = future.result()
         p, f = count(output, code)
         passed += p
         failed += f
