@@ -30,8 +30,6 @@ Tensor hinge_discriminator_loss(const Tensor& real, const Tensor& fake) {
   return mean(relu(1.0 - real)) + mean(relu(1.0 + fake));
 }
 
-Tensor hinge_generator_loss(const Tensor& fake) {
-  return -mean(fake);
-}
+Tensor hinge_generator_loss(const Tensor& fake) { return -mean(fake); }
 
 }  // namespace gradzoo::nn

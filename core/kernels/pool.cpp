@@ -27,7 +27,7 @@ GRADZOO_SIMD void raise_to(const Windows& w, const Runs& runs, const T* x, T* y)
     } else {
       for (std::int64_t i = 0; i < runs.length; ++i) {
         const T value = from[i * step];
-        to[i] = (value > to[i]) | (value != value) ? value : to[i];
+        to[i] = ((value > to[i]) | (value != value)) ? value : to[i];
       }
     }
   }

@@ -20,7 +20,8 @@ std::vector<DirectionCheck> check_directions(const ZooModel& given, const Batch&
   loss().backward();
   const NoGrad no_grad;
   std::vector<DirectionCheck> checks;
-  for (const auto& [name, weight] : named_parameters(model)) {
+  for (const auto& [name, tensor] : named_parameters(model)) {
+    const Tensor& weight = tensor;  // what a lambda may refer to
     const Tensor noise = randn(weight.shape(), rng, DType::f64);
     const Tensor direction = noise * (1 / std::max(norm(noise).item(), 1e-300));
     const Tensor before = clone(weight.detach());
