@@ -82,7 +82,8 @@ TEST_CASE("a convolution is unfold and a product of matrices, for images that ar
       {{5, 6, 20, 35}, {6, 1, 3, 3}, {.stride = 2, .dilation = 2, .groups = 6}},
   };
   Rng rng(4);
-  for (const auto& [shape, kernel, o] : cases) {
+  for (const auto& [image, weight, o] : cases) {
+    const Shape shape = image, kernel = weight;  // what a lambda may refer to
     CAPTURE(shape);
     CAPTURE(kernel);
     const Tensor x = randn(shape, rng, DType::f64).requires_grad_();
