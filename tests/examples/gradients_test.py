@@ -5,12 +5,11 @@ usage: gradients_test.py PROGRAM SOURCE
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
 
-from cases import run_cases
+from cases import open_terminal, run_cases
 
 PROGRAM, SOURCE = sys.argv[1:]
 ESCAPE = "\033["
@@ -29,7 +28,7 @@ def json_rows(*arguments):
 
 def on_terminal(*arguments, **env):
     """What the program prints when its output is a terminal."""
-    main, side = pty.openpty()
+    main, side = open_terminal()
     full = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
     process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=side,
                                stderr=subprocess.DEVNULL, env={**full, "TERM": "xterm", **env})

@@ -6,7 +6,6 @@ usage: train_test.py PROGRAM
 import fcntl
 import json
 import os
-import pty
 import re
 import resource
 import signal
@@ -17,7 +16,7 @@ import tempfile
 import termios
 import time
 
-from cases import run_cases
+from cases import open_terminal, run_cases
 
 PROGRAM = sys.argv[1]
 QUICK = ["--steps", "40", "--d-model", "16", "--d-ff", "16", "--longest", "6"]
@@ -349,7 +348,7 @@ def overfits_a_batch():
 
 def on_a_terminal(columns, *arguments):
     """What the program draws on a terminal of that width: exit code and text."""
-    master, slave = pty.openpty()
+    master, slave = open_terminal()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm"}
     environment.pop("NO_COLOR", None)

@@ -188,13 +188,15 @@ TEST_CASE("what fits a model: its places for source and answer") {
   CHECK(!fits(encoder, 9, 1));
   CHECK(fits(tiny(ModelKind::gru), 1000, 1000));
   // And what fits can be learned from and answered.
-  for (const auto& [kind, source, target] :
-       {std::tuple{ModelKind::transformer, 16, 15}, std::tuple{ModelKind::decoder_lm, 8, 7},
-        std::tuple{ModelKind::encoder, 8, 6}}) {
-    CAPTURE(std::string(nn::choice_name(kind)));
-    const std::vector<Pair> pairs{
-        {Ids(static_cast<std::size_t>(source), 4), Ids(static_cast<std::size_t>(target), 5)}};
-    CHECK(std::isfinite(mean_loss(make(kind), pairs)));
-    CHECK(evaluate(make(kind), pairs).answers.size() == 1);
+  struct Case {
+    ModelKind kind;
+    std::size_t source, target;
+  };
+  for (const Case& c : {Case{ModelKind::transformer, 16, 15}, Case{ModelKind::decoder_lm, 8, 7},
+                        Case{ModelKind::encoder, 8, 6}}) {
+    CAPTURE(std::string(nn::choice_name(c.kind)));
+    const std::vector<Pair> pairs{{Ids(c.source, 4), Ids(c.target, 5)}};
+    CHECK(std::isfinite(mean_loss(make(c.kind), pairs)));
+    CHECK(evaluate(make(c.kind), pairs).answers.size() == 1);
   }
 }
