@@ -7,8 +7,12 @@
 
 namespace gradzoo::models {
 
-Tensor Decoder::begin_symbols(const Tensor& source) {
+void Decoder::check_source(const Tensor& source) {
   check(source.dim() == 2, "Decoder: source must be [batch, time], got shape {}", source.shape());
+}
+
+Tensor Decoder::begin_symbols(const Tensor& source) {
+  check_source(source);
   return full({source.size(0)}, static_cast<double>(kBos), DType::i64);
 }
 

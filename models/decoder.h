@@ -68,9 +68,11 @@ class Decoder {
  private:
   template <class Model>
   static auto started(const Model& model, const Tensor& source, const Tensor& lengths) {
+    check_source(source);  // arguments may be evaluated in any order
     const NoGrad no_grad;
     return model.start(source, lengths);
   }
+  static void check_source(const Tensor& source);
   static Tensor begin_symbols(const Tensor& source);
   static Tensor last_tokens(const Tensor& prefix, const Tensor& lengths);
   // An Error naming `what` unless x is i64 [rows] (-1: of any number).
