@@ -16,9 +16,9 @@ CASES = [
     (["--task", "reverse"], 0.995, 90),
     (["--task", "sort"], 0.98, 120),
     (["--task", "add", "--shortest", "3", "--steps", "2500"], 0.98, 120),
-    (["--model", "gru", "--attention", "additive"], 0.995, 240),
-    (["--model", "gru", "--attention", "dot"], 0.995, 240),
-    (["--model", "gru", "--attention", "general"], 0.995, 240),
+    (["--model", "gru", "--attention", "additive"], 0.995, 120),
+    (["--model", "gru", "--attention", "dot"], 0.995, 120),
+    (["--model", "gru", "--attention", "general"], 0.995, 120),
 ]
 # The fixed-vector bottleneck: as many steps without attention, and length 20 alone.
 BOTTLENECK = ["--model", "gru", "--attention", "none"]
