@@ -57,17 +57,6 @@ std::vector<LayerRow> chosen_rows(const std::optional<std::string>& layer) {
   return rows;
 }
 
-// Escape sequences, or nothing where they may not be used.
-struct Style {
-  explicit Style(bool on)
-      : bold(on ? "\033[1m" : ""),
-        dim(on ? "\033[2m" : ""),
-        green(on ? "\033[32m" : ""),
-        red(on ? "\033[1;31m" : ""),
-        plain(on ? "\033[0m" : "") {}
-  std::string bold, dim, green, red, plain;
-};
-
 std::string number(double relative) {
   return relative == 0 ? "0" : fmt::format("{:.1e}", relative);
 }
@@ -206,7 +195,7 @@ int run(const Options& o) {
   const std::vector<LayerRow> rows = chosen_rows(o.layer);
   if (o.list) return list(rows);
   set_num_threads(static_cast<int>(o.threads));
-  const Style style(may_decorate(STDOUT_FILENO));
+  const Style style = terminal_style(may_decorate(STDOUT_FILENO));
   const auto start = std::chrono::steady_clock::now();
   std::optional<Table> table;
   if (!o.json && !o.layer) table.emplace(rows, o, style);

@@ -16,4 +16,9 @@ bool may_decorate(int descriptor) {
   return isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
+Style terminal_style(bool on) {
+  if (!on) return {};
+  return {"\033[1m", "\033[2m", "\033[32m", "\033[1;31m", "\033[0m"};
+}
+
 }  // namespace gradzoo::examples

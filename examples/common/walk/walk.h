@@ -88,6 +88,7 @@ struct WalkGraph {
   std::string title;
   std::size_t first = 0, last = 0;  ///< nodes first to last - 1, inputs before their users
   std::size_t output = 0;           ///< the node backward started from
+  std::string dot;                  ///< core's graph_dot of it, with values and gradients
 };
 
 struct Walk {
@@ -101,6 +102,22 @@ struct Walk {
   std::string path(std::size_t node) const;
   /// "%7" or its name: how a node is called in texts; numbers count from 1 in each graph.
   std::string label(std::size_t node) const;
+  /// The nodes whose gradient is complete once this step is done: what its differences are about.
+  std::vector<std::size_t> completed(const WalkStep& step) const;
 };
+
+/// What the k-th input is called in the op's rule: "x", "x3" for the third of "x...", and
+/// "input 2" where the op has no rule.
+std::string argument_name(const Op& op, std::size_t k);
+
+/// All central differences of a walk taken together.
+struct WalkCheck {
+  std::size_t steps = 0;           ///< backward steps that complete a gradient with differences
+  std::size_t differences = 0;     ///< how many numbers were compared at them
+  std::size_t worst = kNone;       ///< the step with the largest relative error
+  double relative = 0;             ///< that error, of gradients that are not 0 but for rounding
+  std::vector<std::size_t> wrong;  ///< positions in Walk::steps
+};
+WalkCheck check_walk(const Walk& walk);
 
 }  // namespace gradzoo::examples
