@@ -46,6 +46,9 @@ class Browser:
             "width": self.size[0], "height": self.size[1], "deviceScaleFactor": 1,
             "mobile": self.size[0] < 600})
         self.requests, self.complaints = [], []
+        self.driver.get("about:blank")
+        self._read_logs()  # of the browser's own first page
+        self.requests, self.complaints = [], []
         return self
 
     def __exit__(self, *_):
