@@ -5,10 +5,10 @@ function build(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+    else if (value !== false && value != null) node.setAttribute(name, value);
   }
   for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined) node.append(child);
+    if (child != null) node.append(child);
   }
   return node;
 }
@@ -23,7 +23,7 @@ function svg(tag, attributes, ...children) {
 
 // Replaces what is inside `node`.
 function fill(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  node.replaceChildren(...children.flat(Infinity).filter((child) => child != null));
   return node;
 }
 
@@ -33,6 +33,8 @@ function numberText(value, digits = 4) {
   if (typeof value === "string") return value;  // "inf", "-inf", "nan"
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e6 || size < 1e-4) return value.toExponential(Math.min(2, digits - 1)).replace(/\.?0+e/, "e");
+  if (size >= 1e6 || size < 1e-4) {
+    return value.toExponential(Math.min(2, digits - 1)).replace(/\.?0+e/, "e");
+  }
   return String(Number(value.toPrecision(digits)));
 }

@@ -37,6 +37,7 @@ PRIVATE_HEADERS = (
 HEADER_LINES, SOURCE_LINES, MODEL_LINES, WIDTH = 160, 320, 250, 100
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 CPP = re.compile(r"\.(cpp|h)$")
+WEB = re.compile(r"^examples/web/.*\.(js|css)$")
 
 
 def read_tree(root):
@@ -152,8 +153,11 @@ def blas_in_one_place(tree):
 
 
 def budgets(tree):
-    """Lines per header, source and model pair; columns."""
-    for path, top in library_files(tree):
+    """Lines per header, source, script, style and model pair; columns."""
+    for path in sorted(tree):
+        top = path.split("/")[0]
+        if not (CPP.search(path) and top not in ("tests", "docs") or WEB.search(path)):
+            continue
         lines = tree[path].count("\n")
         allowed = HEADER_LINES if path.endswith(".h") else SOURCE_LINES
         if lines > allowed:
@@ -163,7 +167,7 @@ def budgets(tree):
             if pair > MODEL_LINES:
                 yield f"{path}: {pair} lines with its header, allowed are {MODEL_LINES}"
     for path in sorted(tree):
-        if CPP.search(path):
+        if CPP.search(path) or WEB.search(path):
             for number, line in enumerate(tree[path].split("\n"), 1):
                 if len(line) > WIDTH:
                     yield f"{path}:{number}: {len(line)} columns, allowed are {WIDTH}"
@@ -172,8 +176,9 @@ def budgets(tree):
 def opening_comment(tree):
     """Every source and header opens with a comment that says what lives in it."""
     for path in sorted(tree):
-        if CPP.search(path) and not re.match(r"// \S", tree[path]):
-            yield f"{path}: the first line must be a comment that says what lives here"
+        if CPP.search(path) or WEB.search(path):
+            if not re.match(r"(//|/\*) \S", tree[path]):
+                yield f"{path}: the first line must be a comment that says what lives here"
 
 
 def tests_mirror(tree):
@@ -233,6 +238,7 @@ RULES = [
     (parallel_in_one_place, "core/ops/planted.cpp", "// A.\n#pragma omp parallel for\n"),
     (blas_in_one_place, "core/ops/planted.cpp", "// A.\nvoid f() { cblas_sgemm(); }\n"),
     (budgets, "core/planted.h", LONG),
+    (budgets, "examples/web/planted.js", f"// {'long ' * 20}\n"),
     (opening_comment, "core/planted.h", "#pragma once\n"),
     (tests_mirror, "core/dtype.cpp", "// A.\n"),
     (listed, "core/planted.cpp", "// A.\n"),
