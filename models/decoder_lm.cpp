@@ -37,7 +37,6 @@ Tensor logits(const DecoderLM& model, const Tensor& x) {
 template <class Apply>
 Tensor through_layers(const DecoderLM& model, const Tensor& source, const Tensor& lengths,
                       const Tensor& target, const Apply& apply) {
-  const Scope scope("DecoderLM");
   const auto [prefix, padding] = align_right(source, lengths);
   const Tensor ids = concat({prefix, target}, 1);
   const Tensor mask = nn::causal_mask(ids.size(1)) & real_tokens(padding, ids.size(1));
@@ -81,6 +80,7 @@ DecoderLM::DecoderLM(const DecoderLMConfig& given, Rng& rng) : config(given) {
 
 Tensor DecoderLM::operator()(const Tensor& source, const Tensor& lengths,
                              const Tensor& target) const {
+  const Scope scope("DecoderLM");
   const Tensor x = through_layers(
       *this, source, lengths, target,
       [](const auto& layer, const Tensor& in, const Tensor& mask) { return layer(in, mask); });
@@ -95,6 +95,7 @@ Tensor DecoderLM::loss(const Tensor& source, const Tensor& lengths, const Tensor
 
 std::vector<Tensor> DecoderLM::attention(const Tensor& source, const Tensor& lengths,
                                          const Tensor& target) const {
+  const Scope scope("DecoderLM");
   std::vector<Tensor> weights;
   through_layers(*this, source, lengths, target,
                  [&](const auto& layer, const Tensor& in, const Tensor& mask) {
@@ -113,6 +114,7 @@ void DecoderLMState::select(const Tensor& rows) {
 
 DecoderLMState DecoderLM::start(const Tensor& source, const Tensor& lengths) const {
   const NoGrad no_grad;
+  const Scope scope("DecoderLM");
   const auto [prefix, padding] = align_right(source, lengths);
   const std::int64_t time = prefix.size(1);
   DecoderLMState state{{}, padding};
@@ -130,6 +132,7 @@ DecoderLMState DecoderLM::start(const Tensor& source, const Tensor& lengths) con
 
 Tensor DecoderLM::decode_step(const Tensor& tokens, DecoderLMState& state) const {
   const NoGrad no_grad;
+  const Scope scope("DecoderLM");
   const std::int64_t place = state.layers.front().length();
   Tensor x = embed(*this, unsqueeze(tokens, 1), state.padding, place);  // [rows, 1, d]
   const Tensor mask = real_tokens(state.padding, place + 1);

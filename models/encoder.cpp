@@ -89,10 +89,12 @@ std::vector<Tensor> Encoder::attention(const Tensor& ids, const Tensor& lengths,
 }
 
 Tensor Encoder::token_logits(const Tensor& states) const {
+  const Scope scope("TokenHead");
   return linear(token_norm(gelu(token_transform(states))), embedding.weight, token_bias);
 }
 
 Tensor Encoder::class_logits(const Tensor& states) const {
+  const Scope scope("ClassHead");
   const Tensor first = select(states, 1, 0);  // [b, d]
   return classifier(dropout(tanh(pooler(first)), config.dropout));
 }

@@ -82,6 +82,7 @@ RNNSeq2SeqOutput RNNSeq2Seq::decode(const Tensor& target, RNNSeq2SeqState& state
     const auto [h, last] = decoder(x, {}, state.hidden);
     state.hidden = last;
     if (!score) return {h, {}};
+    const Scope attention("Attention");
     const Tensor scores = nn::prepared_scores(*score, h, state.keys);  // [b, t, s]
     const auto [context, weights] = nn::attend(scores, state.memory, state.mask);
     return {tanh((*attention_proj)(concat({context, h}, 2))), weights};
@@ -103,6 +104,7 @@ RNNSeq2SeqOutput RNNSeq2Seq::decode(const Tensor& target, RNNSeq2SeqState& state
 
 RNNSeq2SeqOutput RNNSeq2Seq::with_weights(const Tensor& source, const Tensor& lengths,
                                           const Tensor& target_in) const {
+  const Scope scope("RNNSeq2Seq");
   check(target_in.dim() == 2 && target_in.size(0) == source.size(0) && target_in.size(1) >= 1,
         "RNNSeq2Seq: target_in must be [batch, time], got {} for source {}", target_in.shape(),
         source.shape());

@@ -6,6 +6,7 @@
 #include "core/ops/index.h"
 #include "core/ops/reduce.h"
 #include "core/ops/view.h"
+#include "core/scope.h"
 #include "nn/init.h"
 
 namespace gradzoo::models {
@@ -26,6 +27,7 @@ TokenEmbedding::TokenEmbedding(std::int64_t vocab, std::int64_t d_model, Positio
 }
 
 Tensor TokenEmbedding::operator()(const Tensor& ids, std::int64_t first) const {
+  const Scope scope("TokenEmbedding");
   check(ids.dim() == 2, "TokenEmbedding: ids must be [batch, time], got shape {}", ids.shape());
   Tensor x = embedding(weight, ids);
   if (scale != 1) x = x * scale;
@@ -35,6 +37,7 @@ Tensor TokenEmbedding::operator()(const Tensor& ids, std::int64_t first) const {
 }
 
 Tensor TokenEmbedding::at(const Tensor& ids, const Tensor& places) const {
+  const Scope scope("TokenEmbedding");
   Tensor x = embedding(weight, ids);
   if (scale != 1) x = x * scale;
   Tensor table;

@@ -80,6 +80,7 @@ Tensor Transformer::decode(const Tensor& target, const TransformerMemory& memory
 
 Tensor Transformer::operator()(const Tensor& source, const Tensor& lengths,
                                const Tensor& target) const {
+  const Scope scope("Transformer");
   return decode(target, encode(source, lengths));
 }
 
@@ -91,6 +92,7 @@ Tensor Transformer::loss(const Tensor& source, const Tensor& lengths, const Tens
 
 TransformerAttention Transformer::attention(const Tensor& source, const Tensor& lengths,
                                             const Tensor& target) const {
+  const Scope scope("Transformer");
   TransformerAttention all;
   const Tensor mask = nn::padding_mask(lengths, source.size(1));
   const Tensor memory = through("Encoder", source_embedding, source, encoder_layers, encoder_norm,

@@ -45,6 +45,13 @@ HiddenSequence run(const GRUCell& cell, const Tensor& gates, const Tensor& h,
   return gru_sequence(gates, cell.weight_hh, cell.bias_hh, h, options);
 }
 
+template <class Cell>
+constexpr const char* kName = "RNN";
+template <>
+constexpr const char* kName<LSTMCell> = "LSTM";
+template <>
+constexpr const char* kName<GRUCell> = "GRU";
+
 }  // namespace
 
 template <class Cell>
@@ -63,7 +70,7 @@ template <class Cell>
 RecurrentOutput<typename Cell::State> Recurrent<Cell>::operator()(const Tensor& x,
                                                                   const Tensor& lengths,
                                                                   const State& initial) const {
-  const Scope scope("RNN");
+  const Scope scope(kName<Cell>);
   check(x.dim() == 3 && x.size(2) == cells[0].in_size(),
         "RNN: x must be [batch, time, {}], got shape {}", cells[0].in_size(), x.shape());
   const std::int64_t batch = x.size(0), hidden = cells[0].hidden_size();

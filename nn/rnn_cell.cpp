@@ -6,6 +6,7 @@
 #include "core/ops/binary.h"
 #include "core/ops/matmul.h"
 #include "core/ops/unary.h"
+#include "core/scope.h"
 #include "nn/init.h"
 
 namespace gradzoo::nn {
@@ -50,6 +51,7 @@ Tensor RNNCell::step(const Tensor& gates, const Tensor& h) const {
 }
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h) const {
+  const Scope scope("RNNCell");
   check_input("RNNCell", *this, x, h);
   return step(input_gates(x), h);
 }
@@ -64,6 +66,7 @@ LstmState LSTMCell::step(const Tensor& gates, const LstmState& state) const {
 }
 
 LstmState LSTMCell::operator()(const Tensor& x, const LstmState& state) const {
+  const Scope scope("LSTMCell");
   check_input("LSTMCell", *this, x, state.h);
   return step(input_gates(x), state);
 }
@@ -79,6 +82,7 @@ Tensor GRUCell::step(const Tensor& gates, const Tensor& h) const {
 }
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const {
+  const Scope scope("GRUCell");
   check_input("GRUCell", *this, x, h);
   return step(input_gates(x), h);
 }

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "core/node.h"
+#include "core/scope.h"
 #include "tests/nn/layers_test.h"
 
 using namespace gradzoo;
@@ -87,6 +89,15 @@ TEST_CASE("gradients of RNNCell, LSTMCell and GRUCell") {
     check_gradients(nn::LSTMCell(3, 2, rng, {.bias = bias}), both, 2);
     check_gradients(nn::GRUCell(3, 2, rng, {.bias = bias}), h, 1);
   }
+}
+
+TEST_CASE("recurrent cells name their scopes") {
+  Rng rng(5);
+  const Tensor x = zeros({1, 3}), h = zeros({1, 2});
+  const auto path = [](const Tensor& y) { return path_of(y.node()->scope); };
+  CHECK(path(nn::RNNCell(3, 2, rng)(x, h)) == "RNNCell");
+  CHECK(path(nn::LSTMCell(3, 2, rng)(x, {h, h}).c) == "LSTMCell");
+  CHECK(path(nn::GRUCell(3, 2, rng)(x, h)) == "GRUCell");
 }
 
 TEST_CASE("recurrent cells: what they refuse") {
