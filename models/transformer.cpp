@@ -130,8 +130,7 @@ TransformerState Transformer::start(const Tensor& source, const Tensor& lengths)
 Tensor Transformer::decode_step(const Tensor& tokens, TransformerState& state) const {
   const NoGrad no_grad;
   const Scope scope("Decoder");
-  const std::int64_t place = state.layers.front().self.length();
-  Tensor x = target_embedding(unsqueeze(tokens, 1), place);
+  Tensor x = target_embedding(unsqueeze(tokens, 1), state.layers.front().self.length());
   for (std::size_t i = 0; i < decoder_layers.size(); ++i) {
     x = decoder_layers[i].step(x, state.layers[i]);  // [rows, 1, d]
   }

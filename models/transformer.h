@@ -65,7 +65,6 @@ struct TransformerAttention {
 
 struct Transformer {
   static constexpr const char* kName = "transformer";
-
   TransformerConfig config;
   TokenEmbedding source_embedding, target_embedding;
   std::vector<nn::TransformerEncoderLayer> encoder_layers;
