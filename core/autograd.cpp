@@ -98,7 +98,7 @@ class BackwardPass {
       check(!node.released,
             "backward: the graph was released at '{}' by an earlier backward; compute it anew, or "
             "keep it with retain_graph",
-            node.op);
+            node.op.name);
       for (std::size_t k = 0; k < node.saved.size(); ++k) node.check_saved(k);
     }
   }
@@ -172,16 +172,16 @@ class BackwardPass {
     }
     modes().scope = node->scope;
     const Grads grads = node->vjp(BackwardContext(node, gradient, needed));
-    check(grads.size() == needed.size(), "backward of '{}': {} gradients for {} inputs", node->op,
-          grads.size(), needed.size());
+    check(grads.size() == needed.size(), "backward of '{}': {} gradients for {} inputs",
+          node->op.name, grads.size(), needed.size());
     for (std::size_t k = 0; k < needed.size(); ++k) {
       if (!needed[k] || !grads[k].defined()) continue;
       const Node& input = *node->inputs[k];
       check(grads[k].shape() == input.shape && grads[k].dtype() == input.dtype,
-            "backward of '{}': the gradient of input {} is {} {}, the input {} {}", node->op, k,
-            grads[k].dtype(), grads[k].shape(), input.dtype, input.shape);
+            "backward of '{}': the gradient of input {} is {} {}, the input {} {}", node->op.name,
+            k, grads[k].dtype(), grads[k].shape(), input.dtype, input.shape);
     }
-    if (detect_anomaly_) check_backward(grads, node->op, gradient);
+    if (detect_anomaly_) check_backward(grads, node->op.name, gradient);
     trace_step(*node, gradient, grads);
     for (std::size_t k = 0; k < needed.size(); ++k) {
       if (needed[k] && grads[k].defined()) accumulate(input_of(i, k), grads[k]);
@@ -208,7 +208,7 @@ class BackwardPass {
 
   void trace_step(const Node& node, const Tensor& gradient, const Grads& grads) const {
     if (trace_ == nullptr) return;
-    TraceStep step{true, node.op, path_of(node.scope), node.sequence, {}, {}, {}};
+    TraceStep step{true, node.op, node.scope, node.sequence, {}, {}, {}};
     step.inputs.push_back(gradient.detach());
     for (std::size_t k = 0; k < grads.size(); ++k) {
       step.input_nodes.push_back(node.inputs[k] ? node.inputs[k]->sequence : 0);
@@ -221,7 +221,7 @@ class BackwardPass {
   void trace_sum(const Node& node, const Tensor& before, const Tensor& added,
                  const Tensor& sum) const {
     if (trace_ == nullptr) return;
-    TraceStep step{true, "accumulate", path_of(node.scope), node.sequence, {}, {}, {}};
+    TraceStep step{true, "accumulate", node.scope, node.sequence, {}, {}, {}};
     if (before.defined()) step.inputs.push_back(before.detach());
     step.inputs.push_back(added.detach());
     step.outputs.push_back(sum.detach());

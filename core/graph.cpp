@@ -34,7 +34,7 @@ Traced read_trace(const Trace* trace) {
   if (trace == nullptr) return traced;
   for (const TraceStep& step : trace->steps()) {
     auto& found = step.backward ? traced.gradients : traced.values;
-    if (!step.backward || step.op == std::string_view("accumulate")) {
+    if (!step.backward || step.op.name == std::string_view("accumulate")) {
       found[step.node] = step.outputs.at(0);
     } else {
       found[step.node] = step.inputs.at(0);
@@ -86,7 +86,7 @@ std::vector<Entry> entries_of(const char* op, const Tensor& output, const GraphO
 }
 
 std::string call_text(const Entry& entry, std::size_t number) {
-  std::string text = fmt::format("%{} = {}", number, entry.node->op);
+  std::string text = fmt::format("%{} = {}", number, entry.node->op.name);
   if (!entry.node->is_leaf) {
     text += "(";
     for (std::size_t k = 0; k < entry.inputs.size(); ++k) {
@@ -146,7 +146,7 @@ std::vector<Box> boxes_of(const std::vector<Entry>& entries) {
 
 std::string node_text(const Entry& entry, std::size_t number) {
   const Node& node = *entry.node;
-  std::string label = escaped(entry.name.empty() ? node.op : entry.name);
+  std::string label = escaped(entry.name.empty() ? node.op.name : entry.name);
   label += fmt::format("\\n{} {}", node.dtype, node.shape);
   if (entry.value.defined()) label += "\\n= " + escaped(summary(entry.value));
   if (entry.gradient.defined()) label += "\\ngrad " + escaped(summary(entry.gradient));

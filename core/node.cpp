@@ -24,10 +24,10 @@ std::shared_ptr<Node> node_of(const Tensor& tensor) {
   return tensor.defined() ? tensor.node() : nullptr;
 }
 
-void trace_forward(const Tensor& out, const char* op, std::span<const Tensor> inputs) {
+void trace_forward(const Tensor& out, const Op& op, std::span<const Tensor> inputs) {
   TraceStep step;
   step.op = op;
-  step.scope = path_of(modes().scope);
+  step.scope = modes().scope;
   step.node = out.node() ? out.node()->sequence : 0;
   for (const Tensor& input : inputs) {
     step.input_nodes.push_back(node_of(input) ? input.node()->sequence : 0);
@@ -64,7 +64,7 @@ void Node::check_saved(std::size_t i) const {
   check(version == kept.version,
         "backward of '{}': a value it saved was overwritten after the forward pass (version {}, "
         "saved at {})",
-        op, version, kept.version);
+        op.name, version, kept.version);
 }
 
 Tensor BackwardContext::saved(std::size_t i) const {
@@ -76,7 +76,7 @@ Tensor BackwardContext::saved(std::size_t i) const {
   return output;
 }
 
-Tensor record(const Tensor& out, const char* op, std::span<const Tensor> inputs,
+Tensor record(const Tensor& out, const Op& op, std::span<const Tensor> inputs,
               std::span<const Tensor> saved, Vjp vjp) {
   bool wanted = false;
   for (const Tensor& input : inputs) wanted = wanted || input.requires_grad();
@@ -95,12 +95,15 @@ Tensor record(const Tensor& out, const char* op, std::span<const Tensor> inputs,
     node->scope = modes().scope;
     out.impl().node = std::move(node);
   }
-  if (modes().trace != nullptr) trace_forward(out, op, inputs);
-  if (modes().detect_anomaly) check_forward(out, op, inputs);
+  if (modes().trace != nullptr) {
+    modes().trace->nudge(out, op);  // after saving: backward shall see what the op computed
+    trace_forward(out, op, inputs);
+  }
+  if (modes().detect_anomaly) check_forward(out, op.name, inputs);
   return out;
 }
 
-Tensor record(const Tensor& out, const char* op, std::initializer_list<Tensor> inputs,
+Tensor record(const Tensor& out, const Op& op, std::initializer_list<Tensor> inputs,
               std::initializer_list<Tensor> saved, Vjp vjp) {
   return record(out, op, std::span(inputs.begin(), inputs.size()),
                 std::span(saved.begin(), saved.size()), std::move(vjp));

@@ -15,6 +15,22 @@ namespace gradzoo {
 
 class BackwardContext;
 
+/// What an op is called, and its rule in words for those who read along: y is the result, dy the
+/// gradient of y. All strings have static lifetime; an op without a rule is just its name.
+struct Op {
+  const char* name = "";
+  const char* arguments = "";  ///< what the rule calls the inputs, in order: "x, w, b"; "x..."
+                               ///< for any number of them
+  const char* forward = "";    ///< "y = x w^T + b"
+  const char* backward = "";   ///< "dx = dy w; dw = dy^T x; db = sum of dy"
+
+  constexpr Op() = default;
+  constexpr Op(const char* its_name) : name(its_name) {}  // NOLINT: a name is an op
+  constexpr Op(const char* its_name, const char* its_arguments, const char* its_forward,
+               const char* its_backward)
+      : name(its_name), arguments(its_arguments), forward(its_forward), backward(its_backward) {}
+};
+
 /// One gradient per input, in order; undefined for an input that does not need one.
 using Grads = std::vector<Tensor>;
 
@@ -33,7 +49,7 @@ struct SavedTensor {
 
 /// One op that was run (or one leaf). Edges point to the nodes of the inputs.
 struct Node {
-  const char* op = "";         ///< "leaf", or the op's name; a string with static lifetime
+  Op op;                       ///< of a leaf "leaf"
   std::uint64_t sequence = 0;  ///< order of recording: an input always has a smaller one
   std::vector<std::shared_ptr<Node>> inputs;  ///< null where no gradient is needed
   std::vector<SavedTensor> saved;
@@ -73,11 +89,11 @@ class BackwardContext {
 
 /// Gives `out`, just computed by `op`, its history: its inputs, the values backward will need and
 /// its vjp. Without effect on gradients under NoGrad and when no input needs one. Every op ends
-/// in a call of this; it is also where Trace and DetectAnomaly look on. An optional input that is
-/// not there may be undefined, among the saved values too. Returns `out`.
-Tensor record(const Tensor& out, const char* op, std::span<const Tensor> inputs,
+/// in a call of this, its rule beside its vjp; it is also where Trace and DetectAnomaly look on. An
+/// optional input that is not there may be undefined, among the saved values too. Returns `out`.
+Tensor record(const Tensor& out, const Op& op, std::span<const Tensor> inputs,
               std::span<const Tensor> saved, Vjp vjp);
-Tensor record(const Tensor& out, const char* op, std::initializer_list<Tensor> inputs,
+Tensor record(const Tensor& out, const Op& op, std::initializer_list<Tensor> inputs,
               std::initializer_list<Tensor> saved, Vjp vjp);
 
 /// The vjp of an op that has no gradient by nature: throws when it is asked for one.

@@ -72,7 +72,7 @@ Tensor& Tensor::requires_grad_(bool wanted) {
   check(is_floating(dtype()), "requires_grad_: only f32 and f64 can have gradients, not {}",
         dtype());
   check(is_leaf(), "requires_grad_: the tensor is the output of '{}', not a leaf",
-        node() ? node()->op : "");
+        node() ? node()->op.name : "");
   if (!wanted) {
     impl_->node = nullptr;
   } else if (impl_->node == nullptr) {
@@ -123,7 +123,7 @@ Tensor view_of(const Tensor& base, const Shape& shape, const Shape& strides, std
 
 void assign(const Tensor& leaf, const Tensor& value) {
   check(leaf.is_leaf(), "assign: the tensor is the output of '{}', only a leaf can be overwritten",
-        leaf.node() ? leaf.node()->op : "");
+        leaf.node() ? leaf.node()->op.name : "");
   check(leaf.shape() == value.shape() && leaf.dtype() == value.dtype(),
         "assign: the value is {} {}, the tensor {} {}", value.dtype(), value.shape(), leaf.dtype(),
         leaf.shape());

@@ -3,11 +3,35 @@
 
 #include <cstring>
 
+#include "core/ops/view.h"
+
 namespace gradzoo {
 
 void Trace::add(TraceStep step) {
   if (outer_ != nullptr) outer_->add(step);
   steps_.push_back(std::move(step));
+}
+
+void Trace::nudge(const Tensor& out, const Op& op) {
+  if (!nudge_ || nudge_->step != steps_.size()) return;
+  check(is_floating(out.dtype()), "nudge: step {} is '{}', which puts out {}, not f32 or f64",
+        nudge_->step, op.name, out.dtype());
+  check(nudge_->element >= 0 && nudge_->element < out.numel(),
+        "nudge: step {} is '{}', which puts out shape {}: there is no element {}", nudge_->step,
+        op.name, out.shape(), nudge_->element);
+  const Tensor own = empty(out.shape(), out.dtype());
+  copy_into(own, out);
+  if (own.dtype() == DType::f32) {
+    mutable_data<float>(own)[nudge_->element] += static_cast<float>(nudge_->amount);
+  } else {
+    mutable_data<double>(own)[nudge_->element] += nudge_->amount;
+  }
+  // In place: whoever called record() may hold other handles to this tensor.
+  TensorImpl& impl = out.impl();
+  impl.storage = own.impl().storage;
+  impl.strides = own.strides();
+  impl.offset = 0;
+  nudged_ = true;
 }
 
 void Trace::keep_values(const StoragePtr& storage) {

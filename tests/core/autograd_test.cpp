@@ -369,7 +369,7 @@ TEST_CASE("graph_nodes: each node once, inputs before their users") {
   REQUIRE(nodes.size() == 4);
   CHECK(nodes[0] == x.node());
   CHECK(nodes[1] == a.node());
-  CHECK(std::string(nodes[2]->op) == "exp");
+  CHECK(std::string(nodes[2]->op.name) == "exp");
   CHECK(nodes[3] == b.node());
   CHECK(graph_nodes({x.detach()}).empty());
 }

@@ -5,6 +5,7 @@
 
 #include "core/autograd.h"
 #include "core/ops.h"
+#include "core/trace.h"
 
 using namespace gradzoo;
 
@@ -26,7 +27,7 @@ TEST_CASE("record: the node says what was computed, from what, and where") {
     y = record(exp(x.detach()), "mine", {x, tensor({1.0}, DType::f64)}, {}, pass_on());
   }
   const Node& node = *y.node();
-  CHECK(std::string(node.op) == "mine");
+  CHECK(std::string(node.op.name) == "mine");
   CHECK(node.shape == Shape{2});
   CHECK(node.dtype == DType::f64);
   CHECK(path_of(node.scope) == "Outer/Inner");
@@ -36,6 +37,26 @@ TEST_CASE("record: the node says what was computed, from what, and where") {
   CHECK(node.inputs[1] == nullptr);
   CHECK(node.output.lock() == y.impl_ptr());
   CHECK_FALSE(y.is_leaf());
+}
+
+TEST_CASE("record: an op may come with its rule, or as a name alone") {
+  const Tensor x = leaf({1, 2});
+  const Op mine("mine", "x", "y = e^x", "dx = dy y");
+  const Node& node = *record(exp(x.detach()), mine, {x}, {}, pass_on()).node();
+  CHECK(std::string(node.op.arguments) == "x");
+  CHECK(std::string(node.op.forward) == "y = e^x");
+  CHECK(std::string(node.op.backward) == "dx = dy y");
+  const Trace trace;
+  const Tensor y =
+      record(exp(x.detach()), {"mine", "x", "y = e^x", "dx = dy y"}, {x}, {}, pass_on());
+  sum(y).backward();
+  for (const std::size_t i : {std::size_t{1}, std::size_t{4}}) {
+    CHECK(std::string(trace.steps().at(i).op.name) == "mine");
+    CHECK(std::string(trace.steps().at(i).op.backward) == "dx = dy y");
+  }
+  const Tensor named = record(exp(x.detach()), "other", {x}, {}, pass_on());
+  CHECK(std::string(named.node()->op.name) == "other");
+  CHECK(std::string(named.node()->op.forward).empty());
 }
 
 TEST_CASE("record: no node for constants, under NoGrad, and for integers") {

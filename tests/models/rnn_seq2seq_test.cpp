@@ -274,7 +274,7 @@ TEST_CASE("RNNSeq2Seq: dropout of embeddings, between layers, before the generat
   const auto dropped = [&] {
     std::vector<Shape> shapes;
     for (const TraceStep& step : trace.steps()) {
-      if (std::string(step.op) == "dropout") shapes.push_back(step.outputs[0].shape());
+      if (std::string(step.op.name) == "dropout") shapes.push_back(step.outputs[0].shape());
     }
     return shapes;
   };

@@ -339,7 +339,7 @@ std::vector<std::pair<std::string, Shape>> gradient_ops(const Tensor& y,
   Tensor upstream = ones_like(y);
   upstream.requires_grad_();
   const auto grads = grad({y}, inputs, {.grad_outputs = {upstream}, .create_graph = true});
-  for (const auto& node : graph_nodes(grads)) ops.emplace_back(node->op, node->shape);
+  for (const auto& node : graph_nodes(grads)) ops.emplace_back(node->op.name, node->shape);
   return ops;
 }
 
