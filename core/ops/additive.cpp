@@ -56,10 +56,13 @@ Tensor additive_scores(const Tensor& query, const Tensor& keys, const Tensor& v)
     kernels::additive_scores(q.data<T>(), k.data<T>(), weights.data<T>(), sizes_of(q, k),
                              mutable_data<T>(y));
   });
-  return record(y, "additive_scores", {query, keys, v}, {query, keys, v},
-                [](const BackwardContext& c) {
-                  return modes().grad_enabled ? composed_backward(c) : fused_backward(c);
-                });
+  return record(
+      y,
+      {"additive_scores", "q, k, v", "y = sum(v * t) for each query with each key, t = tanh(q + k)",
+       "dq, dk = dy * v * (1 - t^2), summed over keys, queries; dv = sum(dy * t)"},
+      {query, keys, v}, {query, keys, v}, [](const BackwardContext& c) {
+        return modes().grad_enabled ? composed_backward(c) : fused_backward(c);
+      });
 }
 
 }  // namespace gradzoo

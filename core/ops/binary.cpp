@@ -45,24 +45,26 @@ Tensor share(const BackwardContext& c, const Tensor& lost) {
 
 Tensor add(const Tensor& a, const Tensor& b) {
   const Tensor y = arithmetic("add", a, b, [](const auto&... p) { kernels::add(p...); });
-  return record(y, "add", {a, b}, {}, [](const BackwardContext& c) -> Grads {
-    return {c.needs(0) ? sum_to(c.grad, c.shape(0)) : Tensor(),
-            c.needs(1) ? sum_to(c.grad, c.shape(1)) : Tensor()};
-  });
+  return record(y, {"add", "a, b", "y = a + b", "da = dy; db = dy; summed to their shapes"}, {a, b},
+                {}, [](const BackwardContext& c) -> Grads {
+                  return {c.needs(0) ? sum_to(c.grad, c.shape(0)) : Tensor(),
+                          c.needs(1) ? sum_to(c.grad, c.shape(1)) : Tensor()};
+                });
 }
 
 Tensor sub(const Tensor& a, const Tensor& b) {
   const Tensor y = arithmetic("sub", a, b, [](const auto&... p) { kernels::sub(p...); });
-  return record(y, "sub", {a, b}, {}, [](const BackwardContext& c) -> Grads {
-    return {c.needs(0) ? sum_to(c.grad, c.shape(0)) : Tensor(),
-            c.needs(1) ? neg(sum_to(c.grad, c.shape(1))) : Tensor()};
-  });
+  return record(y, {"sub", "a, b", "y = a - b", "da = dy; db = -dy; summed to their shapes"},
+                {a, b}, {}, [](const BackwardContext& c) -> Grads {
+                  return {c.needs(0) ? sum_to(c.grad, c.shape(0)) : Tensor(),
+                          c.needs(1) ? neg(sum_to(c.grad, c.shape(1))) : Tensor()};
+                });
 }
 
 Tensor mul(const Tensor& a, const Tensor& b) {
   const Tensor y = arithmetic("mul", a, b, [](const auto&... p) { kernels::mul(p...); });
-  return record(y, "mul", {a, b}, {kept_for(b, a), kept_for(a, b)},
-                [](const BackwardContext& c) -> Grads {
+  return record(y, {"mul", "a, b", "y = a * b", "da = dy * b; db = dy * a; summed to their shapes"},
+                {a, b}, {kept_for(b, a), kept_for(a, b)}, [](const BackwardContext& c) -> Grads {
                   return {c.needs(0) ? sum_to(c.grad * c.saved(1), c.shape(0)) : Tensor(),
                           c.needs(1) ? sum_to(c.grad * c.saved(0), c.shape(1)) : Tensor()};
                 });
@@ -76,11 +78,13 @@ Tensor div(const Tensor& a, const Tensor& b) {
     }
     kernels::div(walk, u, v, out);
   });
-  return record(y, "div", {a, b}, {kept_for(b, y), b}, [](const BackwardContext& c) -> Grads {
-    const Tensor da = c.grad / c.saved(1);
-    return {c.needs(0) ? sum_to(da, c.shape(0)) : Tensor(),
-            c.needs(1) ? neg(sum_to(da * c.saved(0), c.shape(1))) : Tensor()};
-  });
+  return record(
+      y, {"div", "a, b", "y = a / b", "da = dy / b; db = -dy / b * y; summed to their shapes"},
+      {a, b}, {kept_for(b, y), b}, [](const BackwardContext& c) -> Grads {
+        const Tensor da = c.grad / c.saved(1);
+        return {c.needs(0) ? sum_to(da, c.shape(0)) : Tensor(),
+                c.needs(1) ? neg(sum_to(da * c.saved(0), c.shape(1))) : Tensor()};
+      });
 }
 
 Tensor pow(const Tensor& a, const Tensor& b) {
@@ -88,22 +92,26 @@ Tensor pow(const Tensor& a, const Tensor& b) {
   dispatch_floating("pow", y.dtype(), [&]<class T>() {
     kernels::pow(walk_over(y, a, b), a.data<T>(), b.data<T>(), mutable_data<T>(y));
   });
-  return record(y, "pow", {a, b}, {a, b, kept_for(b, y)}, [](const BackwardContext& c) -> Grads {
-    const Tensor x = c.saved(0);
-    const Tensor n = c.saved(1);
-    const Tensor one = scalar(1, x.dtype());
-    Tensor dx, dn;
-    if (c.needs(0)) {  // n x^(n-1); at 0^0 the factor 0 must not meet 0^-1
-      const Tensor constant = logical_and(eq(x, 0), eq(n, 0));
-      dx = sum_to(c.grad * n * pow(x, where(constant, one, n - 1)), c.shape(0));
-    }
-    if (c.needs(1)) {  // x^n log(x), whose limit at x = 0 is 0 unless n is negative
-      const Tensor vanishing = logical_and(eq(x, 0), ge(n, 0));
-      dn = sum_to(c.grad * masked_fill(c.saved(2), vanishing, 0) * log(where(vanishing, one, x)),
-                  c.shape(1));
-    }
-    return {dx, dn};
-  });
+  return record(y,
+                {"pow", "a, b", "y = a^b",
+                 "da = dy * b * a^(b - 1); db = dy * y * log(a); summed to their shapes"},
+                {a, b}, {a, b, kept_for(b, y)}, [](const BackwardContext& c) -> Grads {
+                  const Tensor x = c.saved(0);
+                  const Tensor n = c.saved(1);
+                  const Tensor one = scalar(1, x.dtype());
+                  Tensor dx, dn;
+                  if (c.needs(0)) {  // n x^(n-1); at 0^0 the factor 0 must not meet 0^-1
+                    const Tensor constant = logical_and(eq(x, 0), eq(n, 0));
+                    dx = sum_to(c.grad * n * pow(x, where(constant, one, n - 1)), c.shape(0));
+                  }
+                  if (c.needs(1)) {  // x^n log(x), whose limit at x = 0 is 0 unless n is negative
+                    const Tensor vanishing = logical_and(eq(x, 0), ge(n, 0));
+                    dn = sum_to(c.grad * masked_fill(c.saved(2), vanishing, 0) *
+                                    log(where(vanishing, one, x)),
+                                c.shape(1));
+                  }
+                  return {dx, dn};
+                });
 }
 
 Tensor pow(const Tensor& a, double exponent) {
@@ -111,28 +119,35 @@ Tensor pow(const Tensor& a, double exponent) {
   dispatch_floating("pow", a.dtype(), [&]<class T>() {
     kernels::pow(walk_over(y, a), a.data<T>(), mutable_data<T>(y), exponent);
   });
-  return record(y, "pow", {a}, {a}, [exponent](const BackwardContext& c) -> Grads {
-    if (exponent == 0) return {zeros_like(c.grad)};
-    return {c.grad * (pow(c.saved(0), exponent - 1) * exponent)};
-  });
+  return record(y, {"pow", "a", "y = a^n", "da = dy * n * a^(n - 1)"}, {a}, {a},
+                [exponent](const BackwardContext& c) -> Grads {
+                  if (exponent == 0) return {zeros_like(c.grad)};
+                  return {c.grad * (pow(c.saved(0), exponent - 1) * exponent)};
+                });
 }
 
 Tensor maximum(const Tensor& a, const Tensor& b) {
   const Tensor y = arithmetic("maximum", a, b, [](const auto&... p) { kernels::maximum(p...); });
-  return record(y, "maximum", {a, b}, {a, b}, [](const BackwardContext& c) -> Grads {
-    const Tensor u = c.saved(0), v = c.saved(1);
-    return {c.needs(0) ? sum_to(share(c, lt(u, v)), c.shape(0)) : Tensor(),
-            c.needs(1) ? sum_to(share(c, gt(u, v)), c.shape(1)) : Tensor()};
-  });
+  return record(y,
+                {"maximum", "a, b", "y = max(a, b)",
+                 "da, db: dy for the larger, dy / 2 for both at a tie; summed to their shapes"},
+                {a, b}, {a, b}, [](const BackwardContext& c) -> Grads {
+                  const Tensor u = c.saved(0), v = c.saved(1);
+                  return {c.needs(0) ? sum_to(share(c, lt(u, v)), c.shape(0)) : Tensor(),
+                          c.needs(1) ? sum_to(share(c, gt(u, v)), c.shape(1)) : Tensor()};
+                });
 }
 
 Tensor minimum(const Tensor& a, const Tensor& b) {
   const Tensor y = arithmetic("minimum", a, b, [](const auto&... p) { kernels::minimum(p...); });
-  return record(y, "minimum", {a, b}, {a, b}, [](const BackwardContext& c) -> Grads {
-    const Tensor u = c.saved(0), v = c.saved(1);
-    return {c.needs(0) ? sum_to(share(c, gt(u, v)), c.shape(0)) : Tensor(),
-            c.needs(1) ? sum_to(share(c, lt(u, v)), c.shape(1)) : Tensor()};
-  });
+  return record(y,
+                {"minimum", "a, b", "y = min(a, b)",
+                 "da, db: dy for the smaller, dy / 2 for both at a tie; summed to their shapes"},
+                {a, b}, {a, b}, [](const BackwardContext& c) -> Grads {
+                  const Tensor u = c.saved(0), v = c.saved(1);
+                  return {c.needs(0) ? sum_to(share(c, gt(u, v)), c.shape(0)) : Tensor(),
+                          c.needs(1) ? sum_to(share(c, lt(u, v)), c.shape(1)) : Tensor()};
+                });
 }
 
 Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }

@@ -31,9 +31,12 @@ Tensor unfold_for(const char* op, const Tensor& x, const WindowOptions& options)
   const Tensor packed = row_major(x);
   dispatch_floating(op, x.dtype(),
                     [&]<class T>() { kernels::unfold(w, packed.data<T>(), mutable_data<T>(y)); });
-  return record(y, "unfold", {x}, {}, [options](const BackwardContext& c) -> Grads {
-    return {fold(c.grad, {c.shape(0)[2], c.shape(0)[3]}, options)};
-  });
+  return record(y,
+                {"unfold", "x", "y = the windows of x as columns",
+                 "dx = fold(dy): to where each was read, added up"},
+                {x}, {}, [options](const BackwardContext& c) -> Grads {
+                  return {fold(c.grad, {c.shape(0)[2], c.shape(0)[3]}, options)};
+                });
 }
 
 void check_bias(const char* op, const Tensor& bias, std::int64_t out, const Tensor& weight) {
@@ -102,13 +105,16 @@ Tensor convolved(const char* op, const Tensor& x, const Tensor& weight, const Te
     kernels::convolve(c, plan, image.data<T>(), w.data<T>(), b.defined() ? b.data<T>() : nullptr,
                       mutable_data<T>(y), scratch);
   });
-  return record(y, op, {x, weight, bias}, {x, weight}, [g](const BackwardContext& c) -> Grads {
-    Grads grads(3);
-    if (c.needs(0)) grads[0] = convolved_back("conv2d_input", c.grad, c.saved(1), g);
-    if (c.needs(1)) grads[1] = correlated(c.saved(0), c.grad, g);
-    if (c.needs(2)) grads[2] = sum(c.grad, {0, 2, 3});
-    return grads;
-  });
+  return record(y,
+                {op, "x, w, b", "y = w unfold(x) + b, unfold(x) the windows of x as columns",
+                 "dx = fold(w^T dy); dw = dy unfold(x)^T; db = sum of dy"},
+                {x, weight, bias}, {x, weight}, [g](const BackwardContext& c) -> Grads {
+                  Grads grads(3);
+                  if (c.needs(0)) grads[0] = convolved_back("conv2d_input", c.grad, c.saved(1), g);
+                  if (c.needs(1)) grads[1] = correlated(c.saved(0), c.grad, g);
+                  if (c.needs(2)) grads[2] = sum(c.grad, {0, 2, 3});
+                  return grads;
+                });
 }
 
 // y [batch, out, windows], weight as above -> [batch, channels, size].
@@ -120,12 +126,15 @@ Tensor convolved_back(const char* op, const Tensor& y, const Tensor& weight, con
   run(op, c, y.dtype(), [&]<class T>(const auto& plan, T* scratch) {
     kernels::convolve_adjoint(c, plan, packed.data<T>(), w.data<T>(), mutable_data<T>(x), scratch);
   });
-  return record(x, op, {y, weight}, {y, weight}, [g](const BackwardContext& c) -> Grads {
-    Grads grads(2);
-    if (c.needs(0)) grads[0] = convolved("conv2d", c.grad, c.saved(1), {}, g);
-    if (c.needs(1)) grads[1] = correlated(c.grad, c.saved(0), g);
-    return grads;
-  });
+  return record(x,
+                {op, "x, w", "y = fold(w^T x): each x adds w times itself to a window",
+                 "dx = w unfold(dy); dw = x unfold(dy)^T"},
+                {y, weight}, {y, weight}, [g](const BackwardContext& c) -> Grads {
+                  Grads grads(2);
+                  if (c.needs(0)) grads[0] = convolved("conv2d", c.grad, c.saved(1), {}, g);
+                  if (c.needs(1)) grads[1] = correlated(c.grad, c.saved(0), g);
+                  return grads;
+                });
 }
 
 // x [batch, channels, size], y [batch, out, windows] -> [out, channels / groups, kernel].
@@ -139,12 +148,15 @@ Tensor correlated(const Tensor& x, const Tensor& y, const Geometry& g) {
     kernels::convolve_weight(c, plan, image.data<T>(), packed.data<T>(), mutable_data<T>(w),
                              scratch);
   });
-  return record(w, op, {x, y}, {x, y}, [g](const BackwardContext& c) -> Grads {
-    Grads grads(2);
-    if (c.needs(0)) grads[0] = convolved_back("conv2d_input", c.saved(1), c.grad, g);
-    if (c.needs(1)) grads[1] = convolved("conv2d", c.saved(0), c.grad, {}, g);
-    return grads;
-  });
+  return record(w,
+                {op, "x, g", "y = g unfold(x)^T, unfold(x) the windows of x as columns",
+                 "dx = fold(dy^T g); dg = dy unfold(x)"},
+                {x, y}, {x, y}, [g](const BackwardContext& c) -> Grads {
+                  Grads grads(2);
+                  if (c.needs(0)) grads[0] = convolved_back("conv2d_input", c.saved(1), c.grad, g);
+                  if (c.needs(1)) grads[1] = convolved("conv2d", c.saved(0), c.grad, {}, g);
+                  return grads;
+                });
 }
 
 // conv2d on behalf of `op`.
@@ -186,7 +198,10 @@ Tensor fold(const Tensor& columns, const HeightWidth& size, const WindowOptions&
   const Tensor packed = row_major(columns);
   dispatch_floating("fold", x.dtype(),
                     [&]<class T>() { kernels::fold(w, packed.data<T>(), mutable_data<T>(x)); });
-  return record(x, "fold", {columns}, {},
+  return record(x,
+                {"fold", "x", "y = the columns x in their windows, added up where they overlap",
+                 "dx = unfold(dy), the windows of dy as columns"},
+                {columns}, {},
                 [options](const BackwardContext& c) -> Grads { return {unfold(c.grad, options)}; });
 }
 

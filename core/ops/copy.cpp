@@ -12,7 +12,8 @@ Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
 Tensor clone(const Tensor& x) {
   const Tensor y = empty(x.shape(), x.dtype());
   copy_into(y, x);
-  return record(y, "clone", {x}, {}, [](const BackwardContext& c) -> Grads { return {c.grad}; });
+  return record(y, {"clone", "x", "y = x", "dx = dy"}, {x}, {},
+                [](const BackwardContext& c) -> Grads { return {c.grad}; });
 }
 
 Tensor to(const Tensor& x, DType dtype) {
@@ -31,9 +32,9 @@ Tensor to(const Tensor& x, DType dtype) {
       kernels::convert(walk_over(y, x), x.data<X>(), mutable_data<Y>(y));
     });
   });
-  return record(y, "to", {x}, {}, [from = x.dtype()](const BackwardContext& c) -> Grads {
-    return {to(c.grad, from)};
-  });
+  return record(
+      y, {"to", "x", "y = x in another dtype", "dx = dy in the dtype of x"}, {x}, {},
+      [from = x.dtype()](const BackwardContext& c) -> Grads { return {to(c.grad, from)}; });
 }
 
 void copy_into(const Tensor& target, const Tensor& value) {

@@ -29,16 +29,27 @@ Tensor neighbour(const Tensor& x, int axis, int step, double outside) {
   return pad(step > 0 ? slice(x, axis, 1) : slice(x, axis, 0, n - 1), widths, outside);
 }
 
+constexpr Op kSumFromFront{"cumsum", "x", "y[i] = x[0] + ... + x[i]",
+                           "dx[i] = dy[i] + ... + dy[n - 1]"};
+constexpr Op kSumFromBack{"cumsum", "x", "y[i] = x[i] + ... + x[n - 1]",
+                          "dx[i] = dy[0] + ... + dy[i]"};
+
 Tensor running_sum(const Tensor& x, int axis, bool reverse) {
   const Tensor y = empty(x.shape(), x.dtype());
   const Tensor packed = contiguous(x.detach());
   dispatch_numeric("cumsum", x.dtype(), [&]<class T>() {
     kernels::cumsum(scan_shape(x.shape(), axis), reverse, packed.data<T>(), mutable_data<T>(y));
   });
-  return record(y, "cumsum", {x}, {}, [axis, reverse](const BackwardContext& c) -> Grads {
-    return {running_sum(c.grad, axis, !reverse)};
-  });
+  return record(y, reverse ? kSumFromBack : kSumFromFront, {x}, {},
+                [axis, reverse](const BackwardContext& c) -> Grads {
+                  return {running_sum(c.grad, axis, !reverse)};
+                });
 }
+
+constexpr Op kRecurrence{"recurrence", "a, b", "y[i] = b[i] + a[i] * y[i - 1]",
+                         "db[i] = dy[i] + a[i + 1] * db[i + 1]; da[i] = db[i] * y[i - 1]"};
+constexpr Op kRecurrenceFromBack{"recurrence", "a, b", "y[i] = b[i] + a[i] * y[i + 1]",
+                                 "db[i] = dy[i] + a[i - 1] * db[i - 1]; da[i] = db[i] * y[i + 1]"};
 
 // y_i = b_i + a_i * y_(i-1), from the back b_i + a_i * y_(i+1). The gradient of such a recurrence
 // is one that runs the other way.
@@ -50,7 +61,7 @@ Tensor recurrence(const Tensor& a, const Tensor& b, int axis, bool reverse) {
     kernels::recurrence(scan_shape(a.shape(), axis), reverse, packed_a.data<T>(),
                         packed_b.data<T>(), mutable_data<T>(y));
   });
-  return record(y, "recurrence", {a, b}, {a, y},
+  return record(y, reverse ? kRecurrenceFromBack : kRecurrence, {a, b}, {a, y},
                 [axis, reverse](const BackwardContext& c) -> Grads {
                   const int onward = reverse ? -1 : 1;
                   const Tensor next_a = neighbour(c.saved(0), axis, onward, 0);
@@ -73,13 +84,18 @@ Tensor cumprod(const Tensor& x, std::int64_t axis) {
   dispatch_numeric("cumprod", x.dtype(), [&]<class T>() {
     kernels::cumprod(scan_shape(x.shape(), along), packed.data<T>(), mutable_data<T>(y));
   });
-  return record(y, "cumprod", {x}, {x, y}, [along](const BackwardContext& c) -> Grads {
-    // dy_j/dx_i is the product before i, times that of what lies between i and j: no quotient,
-    // so zeros do no harm. The sum over j, g_j times the latter, is a recurrence from the back.
-    const Tensor before = neighbour(c.saved(1), along, -1, 1);
-    const Tensor after = recurrence(neighbour(c.saved(0), along, 1, 0), c.grad, along, true);
-    return {before * after};
-  });
+  return record(y,
+                {"cumprod", "x", "y[i] = x[0] * ... * x[i]",
+                 "dx[i] = y[i - 1] * (dy[i] + x[i + 1] * (dy[i + 1] + x[i + 2] * (...)))"},
+                {x}, {x, y}, [along](const BackwardContext& c) -> Grads {
+                  // dy_j/dx_i is the product before i, times that of what lies between i and j: no
+                  // quotient, so zeros do no harm. The sum over j, g_j times the latter, is a
+                  // recurrence from the back.
+                  const Tensor before = neighbour(c.saved(1), along, -1, 1);
+                  const Tensor after =
+                      recurrence(neighbour(c.saved(0), along, 1, 0), c.grad, along, true);
+                  return {before * after};
+                });
 }
 
 }  // namespace gradzoo

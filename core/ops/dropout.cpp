@@ -40,8 +40,10 @@ Tensor dropout(const Tensor& x, double p) {
   if (modes().training == nullptr || p == 0) return x;
   const Tensor kept = random_booleans(x.shape(), 1 - p, *modes().training);
   const double scale = p < 1 ? 1 / (1 - p) : 0;
-  return record(scale_kept(x, kept, scale), "dropout", {x}, {kept},
-                [scale](const BackwardContext& c) -> Grads {
+  return record(scale_kept(x, kept, scale),
+                {"dropout", "x", "y = x / (1 - p) where kept (at random, 1 - p of them), else 0",
+                 "dx = dy / (1 - p) where kept, else 0"},
+                {x}, {kept}, [scale](const BackwardContext& c) -> Grads {
                   if (!modes().grad_enabled) return {scale_kept(c.grad, c.saved(0), scale)};
                   return {where(c.saved(0), c.grad * scale, zeros_like(c.grad))};
                 });

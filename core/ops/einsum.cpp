@@ -114,12 +114,15 @@ Tensor diagonal(const Tensor& x, int i, int j) {
   shape.erase(j);
   strides.erase(j);
   const Tensor y = view_of(x, shape, strides, x.impl().offset);
-  return record(y, "diagonal", {x}, {}, [i, j](const BackwardContext& c) -> Grads {
-    Shape square = Shape::filled(c.shape(0).rank(), 1);
-    square[i] = square[j] = c.shape(0)[i];
-    const Tensor on = reshape(eye(square[i], -1, DType::boolean), square);
-    return {where(on, unsqueeze(c.grad, j), scalar(0, c.grad.dtype()))};
-  });
+  return record(y,
+                {"diagonal", "x", "y = x where two of its indices are equal",
+                 "dx = dy where they are equal, 0 elsewhere"},
+                {x}, {}, [i, j](const BackwardContext& c) -> Grads {
+                  Shape square = Shape::filled(c.shape(0).rank(), 1);
+                  square[i] = square[j] = c.shape(0)[i];
+                  const Tensor on = reshape(eye(square[i], -1, DType::boolean), square);
+                  return {where(on, unsqueeze(c.grad, j), scalar(0, c.grad.dtype()))};
+                });
 }
 
 void take_diagonals(const std::string& equation, Operand& operand) {

@@ -16,12 +16,12 @@ Tensor is_extremum(const Tensor& x, const Tensor& y) {
 }
 
 template <class Kernel>
-Tensor extremum(const char* op, const Tensor& x, const Shape& axes, bool keepdim, Kernel kernel) {
-  const Reduction r(op, x.shape(), axes, keepdim);
+Tensor extremum(const Op& op, const Tensor& x, const Shape& axes, bool keepdim, Kernel kernel) {
+  const Reduction r(op.name, x.shape(), axes, keepdim);
   const Tensor y = empty(r.out, x.dtype());
-  check(r.count > 0 || y.numel() == 0, "{}: nothing to choose from, the shape is {}", op,
+  check(r.count > 0 || y.numel() == 0, "{}: nothing to choose from, the shape is {}", op.name,
         x.shape());
-  dispatch_numeric(op, x.dtype(), [&]<class T>() {
+  dispatch_numeric(op.name, x.dtype(), [&]<class T>() {
     kernel(make_fold(x, r.reduced), x.data<T>(), mutable_data<T>(y));
   });
   return record(y, op, {x}, {x, y}, [kept = r.kept](const BackwardContext& c) -> Grads {
@@ -32,37 +32,43 @@ Tensor extremum(const char* op, const Tensor& x, const Shape& axes, bool keepdim
 }
 
 template <class Kernel>
-Tensor position(const char* op, const Tensor& x, std::optional<std::int64_t> axis, bool keepdim,
+Tensor position(const Op& op, const Tensor& x, std::optional<std::int64_t> axis, bool keepdim,
                 Kernel kernel) {
-  const Reduction r(op, x.shape(), axis ? Shape{*axis} : Shape{}, keepdim);
+  const Reduction r(op.name, x.shape(), axis ? Shape{*axis} : Shape{}, keepdim);
   const Tensor y = empty(r.out, DType::i64);
-  check(r.count > 0 || y.numel() == 0, "{}: nothing to choose from, the shape is {}", op,
+  check(r.count > 0 || y.numel() == 0, "{}: nothing to choose from, the shape is {}", op.name,
         x.shape());
   const Tensor best = empty(r.out, x.dtype());
-  dispatch_numeric(op, x.dtype(), [&]<class T>() {
+  dispatch_numeric(op.name, x.dtype(), [&]<class T>() {
     const kernels::Fold fold = make_fold(x, r.reduced, /*keep_order=*/true);
     kernel(fold, x.data<T>(), mutable_data<T>(best));
     kernels::find(fold, x.data<T>(), best.data<T>(), mutable_data<std::int64_t>(y));
   });
-  return record(y, op, {x}, {}, no_gradient(op));
+  return record(y, op, {x}, {}, no_gradient(op.name));
 }
 
 }  // namespace
 
 Tensor max(const Tensor& x, const Shape& axes, bool keepdim) {
-  return extremum("max", x, axes, keepdim, [](auto... p) { kernels::max(p...); });
+  return extremum({"max", "x", "y = the largest x along some axes",
+                   "dx = dy where x = y, shared evenly by ties, else 0"},
+                  x, axes, keepdim, [](auto... p) { kernels::max(p...); });
 }
 
 Tensor min(const Tensor& x, const Shape& axes, bool keepdim) {
-  return extremum("min", x, axes, keepdim, [](auto... p) { kernels::min(p...); });
+  return extremum({"min", "x", "y = the smallest x along some axes",
+                   "dx = dy where x = y, shared evenly by ties, else 0"},
+                  x, axes, keepdim, [](auto... p) { kernels::min(p...); });
 }
 
 Tensor argmax(const Tensor& x, std::optional<std::int64_t> axis, bool keepdim) {
-  return position("argmax", x, axis, keepdim, [](auto... p) { kernels::max(p...); });
+  return position({"argmax", "x", "y = the index of the largest x along one axis", "no gradient"},
+                  x, axis, keepdim, [](auto... p) { kernels::max(p...); });
 }
 
 Tensor argmin(const Tensor& x, std::optional<std::int64_t> axis, bool keepdim) {
-  return position("argmin", x, axis, keepdim, [](auto... p) { kernels::min(p...); });
+  return position({"argmin", "x", "y = the index of the smallest x along one axis", "no gradient"},
+                  x, axis, keepdim, [](auto... p) { kernels::min(p...); });
 }
 
 }  // namespace gradzoo

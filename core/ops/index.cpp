@@ -32,10 +32,13 @@ kernels::Rows rows_of(const Shape& shape, int axis, const Tensor& index) {
           index.numel()};
 }
 
+constexpr Op kTakeRows{"take_rows", "x", "y[j] = x[index[j]] along one axis",
+                       "dx[i] = sum of dy[j] where index[j] = i"};
+
 Tensor add_rows(const Tensor& x, const Shape& shape, int axis, const Tensor& index);
 
 // The axis replaced by the axes of `index`: x[index[j]] for each j.
-Tensor take_rows(const char* op, const Tensor& x, int axis, const Tensor& index,
+Tensor take_rows(const Op& op, const Tensor& x, int axis, const Tensor& index,
                  std::int64_t padding_idx) {
   Shape shape = x.shape().sub(0, axis);
   for (std::int64_t extent : index.shape()) shape.push_back(extent);
@@ -62,9 +65,11 @@ Tensor add_rows(const Tensor& x, const Shape& shape, int axis, const Tensor& ind
     kernels::add_rows(rows_of(shape, axis, index), index.data<std::int64_t>(), packed.data<T>(),
                       mutable_data<T>(y));
   });
-  return record(y, "add_rows", {x}, {index}, [axis](const BackwardContext& c) -> Grads {
-    return {take_rows("take_rows", c.grad, axis, c.saved(0), -1)};
-  });
+  return record(y,
+                {"add_rows", "x", "y[i] = sum of x[j] where index[j] = i", "dx[j] = dy[index[j]]"},
+                {x}, {index}, [axis](const BackwardContext& c) -> Grads {
+                  return {take_rows(kTakeRows, c.grad, axis, c.saved(0), -1)};
+                });
 }
 
 // The walk of gather and scatter_add; `full` is the array that is indexed.
@@ -108,14 +113,18 @@ Tensor embedding(const Tensor& weight, const Tensor& ids, std::int64_t padding_i
   check(padding_idx < weight.shape()[0], "embedding: padding_idx {} is out of range for {} rows",
         padding_idx, weight.shape()[0]);
   const Tensor index = normalized("embedding", ids, weight.shape()[0], false);
-  return take_rows("embedding", weight, 0, index, padding_idx);
+  return take_rows({"embedding", "w", "y[j] = w[id[j]]",
+                    "dw[i] = sum of dy[j] where id[j] = i, 0 if i is padding"},
+                   weight, 0, index, padding_idx);
 }
 
 Tensor index_select(const Tensor& x, std::int64_t axis, const Tensor& index) {
   const int i = normalize_axis("index_select", axis, x.dim());
   check(index.dim() == 1, "index_select: the index must have one axis, its shape is {}",
         index.shape());
-  return take_rows("index_select", x, i, normalized("index_select", index, x.shape()[i]), -1);
+  return take_rows({"index_select", "x", "y[j] = x[index[j]] along one axis",
+                    "dx[i] = sum of dy[j] where index[j] = i"},
+                   x, i, normalized("index_select", index, x.shape()[i]), -1);
 }
 
 Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index) {
@@ -127,9 +136,12 @@ Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index) {
     kernels::gather(lines_of(i, y, at, x), at.data<std::int64_t>(), x.data<T>(),
                     mutable_data<T>(y));
   });
-  return record(y, "gather", {x}, {at}, [i](const BackwardContext& c) -> Grads {
-    return {scatter_add(zeros(c.shape(0), c.grad.dtype()), i, c.saved(0), c.grad)};
-  });
+  return record(y,
+                {"gather", "x", "y[j] = x[index[j]] along one axis",
+                 "dx[i] = sum of dy[j] where index[j] = i"},
+                {x}, {at}, [i](const BackwardContext& c) -> Grads {
+                  return {scatter_add(zeros(c.shape(0), c.grad.dtype()), i, c.saved(0), c.grad)};
+                });
 }
 
 Tensor scatter_add(const Tensor& x, std::int64_t axis, const Tensor& index, const Tensor& src) {
@@ -142,9 +154,13 @@ Tensor scatter_add(const Tensor& x, std::int64_t axis, const Tensor& index, cons
   const Tensor y = empty(x.shape(), x.dtype());
   copy_into(y, x);
   scatter_into(y, i, at, src);
-  return record(y, "scatter_add", {x, src}, {at}, [i](const BackwardContext& c) -> Grads {
-    return {c.needs(0) ? c.grad : Tensor(), c.needs(1) ? gather(c.grad, i, c.saved(0)) : Tensor()};
-  });
+  return record(y,
+                {"scatter_add", "x, src", "y[i] = x[i] + sum of src[j] where index[j] = i",
+                 "dx = dy; dsrc[j] = dy[index[j]]"},
+                {x, src}, {at}, [i](const BackwardContext& c) -> Grads {
+                  return {c.needs(0) ? c.grad : Tensor(),
+                          c.needs(1) ? gather(c.grad, i, c.saved(0)) : Tensor()};
+                });
 }
 
 }  // namespace gradzoo

@@ -44,13 +44,15 @@ Tensor concat(const std::vector<Tensor>& tensors, std::int64_t axis) {
     const std::int64_t size = tensors[i].shape()[at];
     copy_into(place_in(y, at, ends[i] - size, size), tensors[i]);
   }
-  return record(y, "concat", tensors, {}, [at, ends](const BackwardContext& c) {
-    Grads grads(ends.size());
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      if (c.needs(i)) grads[i] = slice(c.grad, at, i == 0 ? 0 : ends[i - 1], ends[i]);
-    }
-    return grads;
-  });
+  return record(
+      y, {"concat", "x...", "y = all x one after the other along one axis", "dx = its part of dy"},
+      tensors, {}, [at, ends](const BackwardContext& c) {
+        Grads grads(ends.size());
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+          if (c.needs(i)) grads[i] = slice(c.grad, at, i == 0 ? 0 : ends[i - 1], ends[i]);
+        }
+        return grads;
+      });
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t axis) {
@@ -68,13 +70,15 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t axis) {
     const std::int64_t offset = static_cast<std::int64_t>(i) * y.strides()[at];
     copy_into(view_of(y, tensors[i].shape(), strides, offset), tensors[i]);
   }
-  return record(y, "stack", tensors, {}, [at, n = tensors.size()](const BackwardContext& c) {
-    Grads grads(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      if (c.needs(i)) grads[i] = select(c.grad, at, static_cast<std::int64_t>(i));
-    }
-    return grads;
-  });
+  return record(y,
+                {"stack", "x...", "y = all x side by side along a new axis", "dx = its part of dy"},
+                tensors, {}, [at, n = tensors.size()](const BackwardContext& c) {
+                  Grads grads(n);
+                  for (std::size_t i = 0; i < n; ++i) {
+                    if (c.needs(i)) grads[i] = select(c.grad, at, static_cast<std::int64_t>(i));
+                  }
+                  return grads;
+                });
 }
 
 Tensor pad(const Tensor& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& widths,
@@ -96,14 +100,15 @@ Tensor pad(const Tensor& x, const std::vector<std::pair<std::int64_t, std::int64
   Tensor inside = y;
   for (int i = 0; i < x.dim(); ++i) inside = place_in(inside, i, before[i], x.shape()[i]);
   copy_into(inside, x);
-  return record(y, "pad", {x}, {}, [before](const BackwardContext& c) -> Grads {
-    Tensor inner = c.grad;
-    for (int i = 0; i < before.rank(); ++i) {
-      const std::int64_t size = c.shape(0)[i];
-      if (inner.shape()[i] != size) inner = slice(inner, i, before[i], before[i] + size);
-    }
-    return {inner};
-  });
+  return record(y, {"pad", "x", "y = x with a margin of one value", "dx = dy without the margin"},
+                {x}, {}, [before](const BackwardContext& c) -> Grads {
+                  Tensor inner = c.grad;
+                  for (int i = 0; i < before.rank(); ++i) {
+                    const std::int64_t n = c.shape(0)[i];
+                    if (inner.shape()[i] != n) inner = slice(inner, i, before[i], before[i] + n);
+                  }
+                  return {inner};
+                });
 }
 
 }  // namespace gradzoo

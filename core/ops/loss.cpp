@@ -98,6 +98,24 @@ Tensor composed_gradient(const BackwardContext& c, const CrossEntropyOptions& op
   return where(rows, (softmax(logits) - target) * (g * scale), zeros_like(x));
 }
 
+Op cross_entropy_op(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::none:
+      return {"cross_entropy", "x, t",
+              "y = -sum(q * log(p)) in each row; p = softmax(x), q = one_hot(t) or smoothed",
+              "dx = (p - q) * dy, 0 in ignored rows"};
+    case Reduction::sum:
+      return {"cross_entropy", "x, t",
+              "y = -sum(q * log(p)); p = softmax(x), q = one_hot(t) or smoothed",
+              "dx = (p - q) * dy, 0 in ignored rows"};
+    case Reduction::mean:
+      break;
+  }
+  return {"cross_entropy", "x, t",
+          "y = -sum(q * log(p)) / rows; p = softmax(x), q = one_hot(t) or smoothed",
+          "dx = (p - q) * dy / rows, 0 in ignored rows"};
+}
+
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
@@ -119,7 +137,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
         ids.numel(), x.size(-1), mutable_data<T>(losses), mutable_data<T>(stats));
     return reduced_rows<T>(losses, options.reduction, scale);
   });
-  return record(y, "cross_entropy", {logits, targets}, {logits, ids, stats},
+  return record(y, cross_entropy_op(options.reduction), {logits, targets}, {logits, ids, stats},
                 [options, scale](const BackwardContext& c) -> Grads {
                   if (!modes().grad_enabled) return {fused_gradient(c, options, scale), Tensor()};
                   return {composed_gradient(c, options, scale), Tensor()};

@@ -144,18 +144,20 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   } else {
     multiply("matmul", y, a, b, {});
   }
-  return record(y, "matmul", {a, b}, {a, b}, [](const BackwardContext& c) -> Grads {
-    const Tensor a = c.saved(0);
-    const Tensor b = c.saved(1);
-    Tensor grad_a;
-    Tensor grad_b;
-    if (c.needs(0)) grad_a = sum_to(matmul(c.grad, transpose(b)), c.shape(0));
-    if (c.needs(1)) {
-      grad_b = b.dim() == 2 ? transpose(outer_sum(c.grad, a))
-                            : sum_to(matmul(transpose(a), c.grad), c.shape(1));
-    }
-    return {grad_a, grad_b};
-  });
+  return record(y,
+                {"matmul", "a, b", "y = a b", "da = dy b^T; db = a^T dy; summed to their shapes"},
+                {a, b}, {a, b}, [](const BackwardContext& c) -> Grads {
+                  const Tensor a = c.saved(0);
+                  const Tensor b = c.saved(1);
+                  Tensor grad_a;
+                  Tensor grad_b;
+                  if (c.needs(0)) grad_a = sum_to(matmul(c.grad, transpose(b)), c.shape(0));
+                  if (c.needs(1)) {
+                    grad_b = b.dim() == 2 ? transpose(outer_sum(c.grad, a))
+                                          : sum_to(matmul(transpose(a), c.grad), c.shape(1));
+                  }
+                  return {grad_a, grad_b};
+                });
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -179,7 +181,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                                  {weight.strides()[1], weight.strides()[0]}, weight.impl().offset);
   multiply("linear", fold_rows(y), fold_rows(x), swapped, flat);
   const std::vector<Tensor> saved{x, weight};
-  return record(y, "linear", inputs, saved,
+  const Op op = bias.defined() ? Op{"linear", "x, w, b", "y = x w^T + b",
+                                    "dx = dy w; dw = dy^T x; db = sum of dy over rows"}
+                               : Op{"linear", "x, w", "y = x w^T", "dx = dy w; dw = dy^T x"};
+  return record(y, op, inputs, saved,
                 [has_bias = bias.defined()](const BackwardContext& c) -> Grads {
                   Grads grads(has_bias ? 3 : 2);
                   if (c.needs(0)) grads[0] = matmul(c.grad, c.saved(1));

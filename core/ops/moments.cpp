@@ -51,23 +51,29 @@ Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) 
   const Reduction r("var", x.shape(), axes, keepdim);
   const double divisor = degrees_of_freedom(r, correction);
   const Tensor y = spread("var", x, r, divisor, [](auto... p) { kernels::variance(p...); });
-  return record(y, "var", {x}, {x}, [kept = r.kept, divisor](const BackwardContext& c) -> Grads {
-    const Tensor x = c.saved(0);
-    if (x.numel() == 0) return {zeros_like(x)};
-    return {unreduced(c.grad * (2 / divisor), kept) * centred(x, kept)};
-  });
+  return record(y,
+                {"var", "x", "y = sum((x - mean(x))^2) / d, d = n - correction",
+                 "dx = dy * 2 / d * (x - mean(x))"},
+                {x}, {x}, [kept = r.kept, divisor](const BackwardContext& c) -> Grads {
+                  const Tensor x = c.saved(0);
+                  if (x.numel() == 0) return {zeros_like(x)};
+                  return {unreduced(c.grad * (2 / divisor), kept) * centred(x, kept)};
+                });
 }
 
 Tensor std(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
   const Reduction r("std", x.shape(), axes, keepdim);
   const double divisor = degrees_of_freedom(r, correction);
   const Tensor y = spread("std", x, r, divisor, [](auto... p) { kernels::deviation(p...); });
-  return record(y, "std", {x}, {x, y}, [kept = r.kept, divisor](const BackwardContext& c) -> Grads {
-    const Tensor x = c.saved(0);
-    if (x.numel() == 0) return {zeros_like(x)};
-    const Tensor scale = ratio_or_zero(c.grad, c.saved(1)) * (1 / divisor);
-    return {unreduced(scale, kept) * centred(x, kept)};
-  });
+  return record(y,
+                {"std", "x", "y = sqrt(sum((x - mean(x))^2) / d), d = n - correction",
+                 "dx = dy / y / d * (x - mean(x)), 0 where y = 0"},
+                {x}, {x, y}, [kept = r.kept, divisor](const BackwardContext& c) -> Grads {
+                  const Tensor x = c.saved(0);
+                  if (x.numel() == 0) return {zeros_like(x)};
+                  const Tensor scale = ratio_or_zero(c.grad, c.saved(1)) * (1 / divisor);
+                  return {unreduced(scale, kept) * centred(x, kept)};
+                });
 }
 
 Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
@@ -78,13 +84,15 @@ Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
     kernels::max(fold, x.data<T>(), mutable_data<T>(y));
     kernels::logsumexp(fold, x.data<T>(), mutable_data<T>(y));
   });
-  return record(y, "logsumexp", {x}, {x, y}, [kept = r.kept](const BackwardContext& c) -> Grads {
-    // Of nothing but -inf nothing contributes: exp(-inf - 0) = 0.
-    const Tensor y = c.saved(1);
-    const Tensor nothing = eq(y.detach(), -std::numeric_limits<double>::infinity());
-    const Tensor softmax = exp(c.saved(0) - unreduced(masked_fill(y, nothing, 0), kept));
-    return {unreduced(c.grad, kept) * softmax};
-  });
+  return record(
+      y, {"logsumexp", "x", "y = log(sum(exp(x))) over some axes", "dx = dy * exp(x - y)"}, {x},
+      {x, y}, [kept = r.kept](const BackwardContext& c) -> Grads {
+        // Of nothing but -inf nothing contributes: exp(-inf - 0) = 0.
+        const Tensor y = c.saved(1);
+        const Tensor nothing = eq(y.detach(), -std::numeric_limits<double>::infinity());
+        const Tensor softmax = exp(c.saved(0) - unreduced(masked_fill(y, nothing, 0), kept));
+        return {unreduced(c.grad, kept) * softmax};
+      });
 }
 
 namespace {
@@ -107,6 +115,19 @@ Tensor norm_slope(const Tensor& x, const Tensor& y, double p) {
   return sign_x * pow(ratio, p - 1);
 }
 
+Op norm_op(double p) {
+  if (p == 1) return {"norm", "x", "y = sum of |x| over some axes", "dx = dy * sign(x)"};
+  if (p == 2) {
+    return {"norm", "x", "y = sqrt(sum of x^2 over some axes)", "dx = dy * x / y, 0 where y = 0"};
+  }
+  if (std::isinf(p)) {
+    return {"norm", "x", "y = the largest |x| along some axes",
+            "dx = dy * sign(x) where |x| = y, shared by ties, else 0"};
+  }
+  return {"norm", "x", "y = (sum of |x|^p over some axes)^(1 / p)",
+          "dx = dy * sign(x) * (|x| / y)^(p - 1), 0 where y = 0"};
+}
+
 }  // namespace
 
 Tensor norm(const Tensor& x, const Shape& axes, bool keepdim, double p) {
@@ -123,7 +144,7 @@ Tensor norm(const Tensor& x, const Shape& axes, bool keepdim, double p) {
     kernels::norm_inf(fold, x.data<T>(), out);
     if (!std::isinf(p)) kernels::norm_p(fold, x.data<T>(), p, out);
   });
-  return record(y, "norm", {x}, {x, y}, [kept = r.kept, p](const BackwardContext& c) -> Grads {
+  return record(y, norm_op(p), {x}, {x, y}, [kept = r.kept, p](const BackwardContext& c) -> Grads {
     return {unreduced(c.grad, kept) * norm_slope(c.saved(0), unreduced(c.saved(1), kept), p)};
   });
 }

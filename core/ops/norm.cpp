@@ -66,7 +66,7 @@ Grads composed_gradients(const BackwardContext& c, bool centered, double eps) {
   return grads;
 }
 
-Tensor normalize(const char* op, bool centered, const Tensor& x, const Tensor& weight,
+Tensor normalize(const Op& op, bool centered, const Tensor& x, const Tensor& weight,
                  const Tensor& bias, double eps) {
   const Tensor packed = contiguous(x.detach());
   const Tensor packed_weight = contiguous(weight.detach());
@@ -74,17 +74,25 @@ Tensor normalize(const char* op, bool centered, const Tensor& x, const Tensor& w
   const std::int64_t rows = row_count(x);
   const Tensor y = empty(x.shape(), x.dtype());
   const Tensor stats = empty({rows, 2}, x.dtype());
-  dispatch_floating(op, x.dtype(), [&]<class T>() {
+  dispatch_floating(op.name, x.dtype(), [&]<class T>() {
     if (x.numel() == 0) return;
     kernels::normalize(centered, packed.data<T>(), packed_weight.data<T>(), packed_bias.data<T>(),
                        eps, rows, x.size(-1), mutable_data<T>(y), mutable_data<T>(stats));
   });
   return record(y, op, {x, weight, bias}, {x, weight, stats},
-                [op, centered, eps](const BackwardContext& c) -> Grads {
+                [op = op.name, centered, eps](const BackwardContext& c) -> Grads {
                   if (!modes().grad_enabled) return fused_gradients(c, op, centered);
                   return composed_gradients(c, centered, eps);
                 });
 }
+
+constexpr Op kLayerNorm{
+    "layer_norm", "x, w, b",
+    "y = w * z + b, z = (x - mean(x)) / s, s = sqrt(var(x) + eps) in each row",
+    "dx = (u - mean(u) - z*mean(u*z)) / s, u = dy*w; dw = sum(dy*z); db = sum(dy)"};
+constexpr Op kRmsNorm{"rms_norm", "x, w, b",
+                      "y = w * z + b, z = x / s, s = sqrt(mean(x^2) + eps) in each row; b = 0",
+                      "dx = (u - z*mean(u*z)) / s, u = dy*w; dw = sum(dy*z); db = sum(dy)"};
 
 void check_rows(const char* op, const Tensor& x) {
   check(x.dim() >= 1, "{}: x must have at least one axis", op);
@@ -94,13 +102,13 @@ void check_rows(const char* op, const Tensor& x) {
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check_rows("layer_norm", x);
-  return normalize("layer_norm", true, x, parameter_or("layer_norm", "weight", weight, 1, x),
+  return normalize(kLayerNorm, true, x, parameter_or("layer_norm", "weight", weight, 1, x),
                    parameter_or("layer_norm", "bias", bias, 0, x), eps);
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   check_rows("rms_norm", x);
-  return normalize("rms_norm", false, x, parameter_or("rms_norm", "weight", weight, 1, x),
+  return normalize(kRmsNorm, false, x, parameter_or("rms_norm", "weight", weight, 1, x),
                    parameter_or("rms_norm", "bias", Tensor(), 0, x), eps);
 }
 

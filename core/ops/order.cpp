@@ -29,8 +29,8 @@ Ordered arranged(const char* op, const Tensor& x, std::int64_t k, int axis, bool
   return {gather(x, axis, indices), indices};
 }
 
-Ordered order(const char* op, const Tensor& x, std::int64_t k, int axis, bool largest) {
-  const Ordered y = arranged(op, x, k, axis, largest);
+Ordered order(const Op& op, const Tensor& x, std::int64_t k, int axis, bool largest) {
+  const Ordered y = arranged(op.name, x, k, axis, largest);
   record(y.values, op, {x}, {y.indices}, [axis](const BackwardContext& c) -> Grads {
     return {scatter_add(zeros(c.shape(0), c.grad.dtype()), axis, c.saved(0), c.grad)};
   });
@@ -43,12 +43,16 @@ Ordered topk(const Tensor& x, std::int64_t k, std::int64_t axis, bool largest) {
   const int i = normalize_axis("topk", axis, x.dim());
   check(k >= 0 && k <= x.shape()[i], "topk: k must be in [0, {}] on axis {} of shape {}, got {}",
         x.shape()[i], axis, x.shape(), k);
-  return order("topk", x, k, i, largest);
+  return order({"topk", "x", "y = the k best x along one axis",
+                "dx = dy where each came from, else 0; the choice has no gradient"},
+               x, k, i, largest);
 }
 
 Ordered sort(const Tensor& x, std::int64_t axis, bool descending) {
   const int i = normalize_axis("sort", axis, x.dim());
-  return order("sort", x, x.shape()[i], i, descending);
+  return order({"sort", "x", "y = x in order along one axis",
+                "dx = dy where each came from; the order has no gradient"},
+               x, x.shape()[i], i, descending);
 }
 
 }  // namespace gradzoo

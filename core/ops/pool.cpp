@@ -50,9 +50,12 @@ Tensor pick_at_max(const Tensor& u, const Tensor& x, const Tensor& y, const kern
   dispatch_floating("max_pool2d_pick", u.dtype(), [&]<class T>() {
     kernels::pick_at_max(w, image.data<T>(), y.data<T>(), from.data<T>(), mutable_data<T>(z));
   });
-  return record(z, "max_pool2d_pick", {u}, {x, y}, [w](const BackwardContext& c) -> Grads {
-    return {spread_to_max(c.grad, c.saved(0), c.saved(1), w)};
-  });
+  return record(z,
+                {"max_pool2d_pick", "u", "y = u where each window is largest, the mean over ties",
+                 "du = sum over windows of dy there, shared evenly by ties"},
+                {u}, {x, y}, [w](const BackwardContext& c) -> Grads {
+                  return {spread_to_max(c.grad, c.saved(0), c.saved(1), w)};
+                });
 }
 
 Tensor spread_to_max(const Tensor& z, const Tensor& x, const Tensor& y, const kernels::Windows& w) {
@@ -61,9 +64,13 @@ Tensor spread_to_max(const Tensor& z, const Tensor& x, const Tensor& y, const ke
   dispatch_floating("max_pool2d_spread", z.dtype(), [&]<class T>() {
     kernels::spread_to_max(w, image.data<T>(), y.data<T>(), from.data<T>(), mutable_data<T>(u));
   });
-  return record(u, "max_pool2d_spread", {z}, {x, y}, [w](const BackwardContext& c) -> Grads {
-    return {pick_at_max(c.grad, c.saved(0), c.saved(1), w)};
-  });
+  return record(u,
+                {"max_pool2d_spread", "z",
+                 "y = sum over windows of z where each is largest, shared evenly by ties",
+                 "dz = dy there, the mean over ties"},
+                {z}, {x, y}, [w](const BackwardContext& c) -> Grads {
+                  return {pick_at_max(c.grad, c.saved(0), c.saved(1), w)};
+                });
 }
 
 // For each window along an axis, how many of its elements a mean counts.
@@ -104,9 +111,12 @@ Tensor max_pool2d(const Tensor& x, const PoolOptions& options) {
   const Tensor image = row_major(x);
   dispatch_floating("max_pool2d", x.dtype(),
                     [&]<class T>() { kernels::max_pool(w, image.data<T>(), mutable_data<T>(y)); });
-  return record(y, "max_pool2d", {x}, {x, y}, [w](const BackwardContext& c) -> Grads {
-    return {spread_to_max(c.grad, c.saved(0).detach(), c.saved(1).detach(), w)};
-  });
+  return record(y,
+                {"max_pool2d", "x", "y = the largest x in each window",
+                 "dx = sum over windows of dy where x = y, shared evenly by ties"},
+                {x}, {x, y}, [w](const BackwardContext& c) -> Grads {
+                  return {spread_to_max(c.grad, c.saved(0).detach(), c.saved(1).detach(), w)};
+                });
 }
 
 Tensor avg_pool2d(const Tensor& x, const PoolOptions& options) {

@@ -51,10 +51,12 @@ Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) {
   dispatch_numeric("prod", x.dtype(), [&]<class T>() {
     kernels::prod(make_fold(x, r.reduced), x.data<T>(), mutable_data<T>(y));
   });
-  return record(y, "prod", {x}, {x}, [kept = r.kept](const BackwardContext& c) -> Grads {
-    if (c.saved(0).numel() == 0) return {zeros_like(c.saved(0))};
-    return {unreduced(c.grad, kept) * product_of_others(c.saved(0), kept)};
-  });
+  return record(y,
+                {"prod", "x", "y = product of x over some axes", "dx = dy * product of the others"},
+                {x}, {x}, [kept = r.kept](const BackwardContext& c) -> Grads {
+                  if (c.saved(0).numel() == 0) return {zeros_like(c.saved(0))};
+                  return {unreduced(c.grad, kept) * product_of_others(c.saved(0), kept)};
+                });
 }
 
 }  // namespace gradzoo

@@ -93,9 +93,13 @@ LstmState lstm_cell(const Tensor& gates, const Tensor& c) {
   dispatch_floating("lstm_cell", c.dtype(), [&]<class T>() {
     kernels::lstm_cell(packed.data<T>(), packed_c.data<T>(), batch, n, mutable_data<T>(y));
   });
-  record(y, "lstm_cell", {gates, c}, {gates, c, y}, [](const BackwardContext& context) {
-    return modes().grad_enabled ? composed_lstm(context) : fused_lstm(context);
-  });
+  record(y,
+         {"lstm_cell", "gates, c",
+          "y = [h, c'], c' = f*c + i*g, h = o*t, t = tanh(c'); i, f, g, o from gates",
+          "dgates = [u*g, u*c, u*i, dh*t] * slopes; dc = u*f; u = dc' + dh*o*(1 - t^2)"},
+         {gates, c}, {gates, c, y}, [](const BackwardContext& context) {
+           return modes().grad_enabled ? composed_lstm(context) : fused_lstm(context);
+         });
   return {part(y, 0, n), part(y, 1, n)};
 }
 
@@ -108,8 +112,11 @@ Tensor gru_cell(const Tensor& gates_x, const Tensor& gates_h, const Tensor& h) {
     kernels::gru_cell(packed_x.data<T>(), packed_h.data<T>(), old.data<T>(), h.size(0), h.size(1),
                       mutable_data<T>(y));
   });
-  return record(y, "gru_cell", {gates_x, gates_h, h}, {gates_x, gates_h, h},
-                [](const BackwardContext& context) {
+  return record(y,
+                {"gru_cell", "gx, gh, h",
+                 "y = (1-z)*n + z*h; r, z = sigmoid(gx + gh), n = tanh(gx + r*gh), by thirds",
+                 "dh = dy*z; dgx = [dr, dz, dn], dgh = [dr, dz, r*dn]; dn = dy*(1-z)*(1-n^2)"},
+                {gates_x, gates_h, h}, {gates_x, gates_h, h}, [](const BackwardContext& context) {
                   return modes().grad_enabled ? composed_gru(context) : fused_gru(context);
                 });
 }

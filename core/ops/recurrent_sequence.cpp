@@ -184,8 +184,11 @@ LstmSequence lstm_sequence(const Tensor& gates_x, const Tensor& weight_hh, const
                            mutable_data<T>(y), mutable_data<T>(cells));
   });
   copy_into(block(y, s.time + 1), block(cells, last_block(s)));
-  record(y, "lstm_sequence", {gates_x, weight_hh, h, c},
-         {gates_x, weight_hh, h, c, lengths, y, gates, cells},
+  record(y,
+         {"lstm_sequence", "gx, w, h, c",
+          "h, c = lstm_cell(gx[t] + h w^T, c) step by step; y = every h, and the last c",
+          "backwards: dgx[t], dc of lstm_cell; dh = dy[t] + dgx[t] w; dw += dgx[t]^T h"},
+         {gates_x, weight_hh, h, c}, {gates_x, weight_hh, h, c, lengths, y, gates, cells},
          [backwards = options.backwards](const BackwardContext& context) {
            return modes().grad_enabled ? recorded_lstm(context, backwards)
                                        : fused_lstm(context, backwards);
@@ -212,12 +215,18 @@ HiddenSequence gru_sequence(const Tensor& gates_x, const Tensor& weight_hh, cons
     kernels::gru_sequence(s, x.data<T>(), w.data<T>(), bias.defined() ? bias.data<T>() : nullptr,
                           mutable_data<T>(gates), step_of(s, gates), mutable_data<T>(y));
   });
+  const Op op =
+      bias.defined()
+          ? Op{"gru_sequence", "gx, w, h, b",
+               "h = gru_cell(gx[t], h w^T + b, h) step by step; y = every h",
+               "backwards by gru_cell: dgx, dgh; dh += dy + dgh w; dw += dgh^T h; db += dgh"}
+          : Op{"gru_sequence", "gx, w, h",
+               "h = gru_cell(gx[t], h w^T, h) step by step; y = every h",
+               "backwards by gru_cell: dgx, dgh; dh += dy + dgh w; dw += dgh^T h"};
   const Tensors saved{gates_x, weight_hh, initial, bias_hh, lengths, y, gates};
-  record(y, "gru_sequence", inputs, saved,
-         [backwards = options.backwards](const BackwardContext& context) {
-           return modes().grad_enabled ? recorded_gru(context, backwards)
-                                       : fused_gru(context, backwards);
-         });
+  record(y, op, inputs, saved, [backwards = options.backwards](const BackwardContext& context) {
+    return modes().grad_enabled ? recorded_gru(context, backwards) : fused_gru(context, backwards);
+  });
   return {output_of(s, y, lengths), select(y, 0, last_block(s))};
 }
 
@@ -232,8 +241,12 @@ HiddenSequence rnn_sequence(const Tensor& gates_x, const Tensor& weight_hh, cons
   dispatch_floating("rnn_sequence", y.dtype(), [&]<class T>() {
     kernels::rnn_sequence(s, relu, x.data<T>(), w.data<T>(), mutable_data<T>(y));
   });
-  record(y, "rnn_sequence", {gates_x, weight_hh, initial},
-         {gates_x, weight_hh, initial, lengths, y},
+  const Op op =
+      relu ? Op{"rnn_sequence", "gx, w, h", "h = max(gx[t] + h w^T, 0) step by step; y = every h",
+                "backwards: dgx[t] = dh where h > 0; dh = dy[t] + dgx[t] w; dw += dgx[t]^T h"}
+           : Op{"rnn_sequence", "gx, w, h", "h = tanh(gx[t] + h w^T) step by step; y = every h",
+                "backwards: dgx[t] = dh * (1 - h^2); dh = dy[t] + dgx[t] w; dw += dgx[t]^T h"};
+  record(y, op, {gates_x, weight_hh, initial}, {gates_x, weight_hh, initial, lengths, y},
          [relu, backwards](const BackwardContext& context) {
            return modes().grad_enabled ? recorded_rnn(context, relu, backwards)
                                        : fused_rnn(context, relu, backwards);

@@ -15,12 +15,12 @@ namespace gradzoo {
 namespace {
 
 template <class Kernel>
-Tensor logic(const char* op, const Tensor& x, const Shape& axes, bool keepdim, Kernel kernel) {
-  check(x.dtype() == DType::boolean, "{}: the tensor must be boolean, got {}", op, x.dtype());
-  const Reduction r(op, x.shape(), axes, keepdim);
+Tensor logic(const Op& op, const Tensor& x, const Shape& axes, bool keepdim, Kernel kernel) {
+  check(x.dtype() == DType::boolean, "{}: the tensor must be boolean, got {}", op.name, x.dtype());
+  const Reduction r(op.name, x.shape(), axes, keepdim);
   const Tensor y = empty(r.out, DType::boolean);
   kernel(make_fold(x, r.reduced), x.data<bool>(), mutable_data<bool>(y));
-  return record(y, op, {x}, {}, no_gradient(op));
+  return record(y, op, {x}, {}, no_gradient(op.name));
 }
 
 }  // namespace
@@ -32,9 +32,10 @@ Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
     using Y = std::conditional_t<std::is_same_v<T, bool>, std::int64_t, T>;
     kernels::sum(make_fold(x, r.reduced), x.data<T>(), mutable_data<Y>(y));
   });
-  return record(y, "sum", {x}, {}, [kept = r.kept](const BackwardContext& c) -> Grads {
-    return {expand(unreduced(c.grad, kept), c.shape(0))};
-  });
+  return record(y, {"sum", "x", "y = sum of x over some axes", "dx = dy, repeated along them"}, {x},
+                {}, [kept = r.kept](const BackwardContext& c) -> Grads {
+                  return {expand(unreduced(c.grad, kept), c.shape(0))};
+                });
 }
 
 Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
@@ -45,17 +46,22 @@ Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
   });
   // The gradient of a mean of nothing is empty, and must not bring in a NaN either.
   const double count = static_cast<double>(std::max<std::int64_t>(r.count, 1));
-  return record(y, "mean", {x}, {}, [kept = r.kept, count](const BackwardContext& c) -> Grads {
-    return {expand(unreduced(c.grad / count, kept), c.shape(0))};
-  });
+  return record(y,
+                {"mean", "x", "y = sum of x over some axes / n, n the number of summands",
+                 "dx = dy / n, repeated along them"},
+                {x}, {}, [kept = r.kept, count](const BackwardContext& c) -> Grads {
+                  return {expand(unreduced(c.grad / count, kept), c.shape(0))};
+                });
 }
 
 Tensor any(const Tensor& x, const Shape& axes, bool keepdim) {
-  return logic("any", x, axes, keepdim, kernels::any);
+  return logic({"any", "x", "y = true where any x along some axes is", "no gradient"}, x, axes,
+               keepdim, kernels::any);
 }
 
 Tensor all(const Tensor& x, const Shape& axes, bool keepdim) {
-  return logic("all", x, axes, keepdim, kernels::all);
+  return logic({"all", "x", "y = true where all x along some axes are", "no gradient"}, x, axes,
+               keepdim, kernels::all);
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
@@ -73,7 +79,10 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
   dispatch_numeric("sum_to", x.dtype(), [&]<class T>() {
     kernels::sum(make_fold(x, reduced), x.data<T>(), mutable_data<T>(y));
   });
-  return record(y, "sum_to", {x}, {},
+  return record(y,
+                {"sum_to", "x", "y = x summed to a shape that broadcasts to its own",
+                 "dx = dy, repeated to the shape of x"},
+                {x}, {},
                 [](const BackwardContext& c) -> Grads { return {expand(c.grad, c.shape(0))}; });
 }
 

@@ -24,10 +24,13 @@ Tensor part_of(const Tensor& x, int axis, const Range& range) {
   return view_of(x, shape, strides, x.impl().offset + start * x.strides()[axis]);
 }
 
+constexpr Op kSlice{"slice", "x", "y = x[start : end : step] along one axis",
+                    "dx = dy where it was taken, 0 elsewhere"};
+
 Tensor place(const Tensor& part, const Shape& shape, int axis, const Range& range);
 
 // The range of x along the axis, recorded as `op`.
-Tensor take(const char* op, const Tensor& x, int axis, const Range& range) {
+Tensor take(const Op& op, const Tensor& x, int axis, const Range& range) {
   const Tensor y = part_of(x, axis, range);
   return record(y, op, {x}, {}, [axis, range](const BackwardContext& c) -> Grads {
     return {place(c.grad, c.shape(0), axis, range)};
@@ -38,9 +41,11 @@ Tensor take(const char* op, const Tensor& x, int axis, const Range& range) {
 Tensor place(const Tensor& part, const Shape& shape, int axis, const Range& range) {
   const Tensor y = zeros(shape, part.dtype());
   copy_into(part_of(y, axis, range), part);
-  return record(y, "place", {part}, {}, [axis, range](const BackwardContext& c) -> Grads {
-    return {take("slice", c.grad, axis, range)};
-  });
+  return record(y,
+                {"place", "part", "y = part in its place, 0 elsewhere", "dpart = dy in that place"},
+                {part}, {}, [axis, range](const BackwardContext& c) -> Grads {
+                  return {take(kSlice, c.grad, axis, range)};
+                });
 }
 
 Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool lower) {
@@ -67,7 +72,7 @@ Tensor slice(const Tensor& x, std::int64_t axis, std::int64_t start, std::int64_
   };
   const std::int64_t first = bound(start), last = bound(end);
   const std::int64_t count = first < last ? (last - first - 1) / step + 1 : 0;
-  return take("slice", x, i, {first, count, step});
+  return take(kSlice, x, i, {first, count, step});
 }
 
 Tensor select(const Tensor& x, std::int64_t axis, std::int64_t index) {
@@ -80,9 +85,10 @@ Tensor select(const Tensor& x, std::int64_t axis, std::int64_t index) {
   shape.erase(i);
   strides.erase(i);
   const Tensor y = view_of(x, shape, strides, x.impl().offset + range.start * x.strides()[i]);
-  return record(y, "select", {x}, {}, [i, range](const BackwardContext& c) -> Grads {
-    return {place(unsqueeze(c.grad, i), c.shape(0), i, range)};
-  });
+  return record(y, {"select", "x", "y = x[i] along one axis", "dx = dy at index i, 0 elsewhere"},
+                {x}, {}, [i, range](const BackwardContext& c) -> Grads {
+                  return {place(unsqueeze(c.grad, i), c.shape(0), i, range)};
+                });
 }
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes,
@@ -98,7 +104,9 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
   std::vector<Tensor> pieces;
   std::int64_t start = 0;
   for (std::int64_t size : sizes) {
-    pieces.push_back(take("split", x, i, {start, size, 1}));
+    pieces.push_back(take({"split", "x", "y = one of the pieces of x along one axis",
+                           "dx = dy where it was taken, 0 elsewhere"},
+                          x, i, {start, size, 1}));
     start += size;
   }
   return pieces;
@@ -125,20 +133,27 @@ Tensor flip(const Tensor& x, const Shape& axes) {
   // A copy: negative strides stay inside this function, nobody else has to think of them.
   const Tensor y = empty(x.shape(), x.dtype());
   copy_into(y, view_of(x, x.shape(), strides, offset));
-  return record(y, "flip", {x}, {},
+  return record(y,
+                {"flip", "x", "y = x in reversed order along some axes",
+                 "dx = dy in reversed order along them"},
+                {x}, {},
                 [order](const BackwardContext& c) -> Grads { return {flip(c.grad, order)}; });
 }
 
 Tensor tril(const Tensor& x, std::int64_t diagonal) {
   const Tensor y = triangle("tril", x, diagonal, true);
-  return record(y, "tril", {x}, {},
-                [diagonal](const BackwardContext& c) -> Grads { return {tril(c.grad, diagonal)}; });
+  return record(
+      y,
+      {"tril", "x", "y = x on and below a diagonal, 0 above", "dx = dy on and below it, 0 above"},
+      {x}, {}, [diagonal](const BackwardContext& c) -> Grads { return {tril(c.grad, diagonal)}; });
 }
 
 Tensor triu(const Tensor& x, std::int64_t diagonal) {
   const Tensor y = triangle("triu", x, diagonal, false);
-  return record(y, "triu", {x}, {},
-                [diagonal](const BackwardContext& c) -> Grads { return {triu(c.grad, diagonal)}; });
+  return record(
+      y,
+      {"triu", "x", "y = x on and above a diagonal, 0 below", "dx = dy on and above it, 0 below"},
+      {x}, {}, [diagonal](const BackwardContext& c) -> Grads { return {triu(c.grad, diagonal)}; });
 }
 
 }  // namespace gradzoo

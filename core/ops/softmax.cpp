@@ -121,8 +121,9 @@ Tensor masked_log_softmax_gradient(const BackwardContext& c) {
 Tensor softmax(const Tensor& x, std::int64_t axis) {
   return along("softmax", x, axis, [](const Tensor& rows) {
     const Tensor y = over_rows("softmax", rows, [](auto... p) { kernels::softmax(p...); });
-    return record(y, "softmax", {rows}, {y},
-                  [](const BackwardContext& c) -> Grads { return {softmax_gradient(c)}; });
+    return record(
+        y, {"softmax", "x", "y = exp(x) / sum(exp(x)) in each row", "dx = y * (dy - sum(dy * y))"},
+        {rows}, {y}, [](const BackwardContext& c) -> Grads { return {softmax_gradient(c)}; });
   });
 }
 
@@ -131,17 +132,23 @@ Tensor softmax(const Tensor& x, const Tensor& mask, std::int64_t axis) {
   return along("softmax", x, mask, axis, [](const Tensor& rows, const Tensor& row_mask) {
     const Tensor y = over_masked_rows("softmax", rows, row_mask,
                                       [](auto... p) { kernels::masked_softmax(p...); });
-    return record(y, "softmax", {rows, row_mask}, {y}, [](const BackwardContext& c) -> Grads {
-      return {softmax_gradient(c), Tensor()};
-    });
+    return record(
+        y,
+        {"softmax", "x, mask", "y = exp(x) / sum(exp(x)) over where mask in each row, 0 elsewhere",
+         "dx = y * (dy - sum(dy * y))"},
+        {rows, row_mask}, {y}, [](const BackwardContext& c) -> Grads {
+          return {softmax_gradient(c), Tensor()};
+        });
   });
 }
 
 Tensor log_softmax(const Tensor& x, std::int64_t axis) {
   return along("log_softmax", x, axis, [](const Tensor& rows) {
     const Tensor y = over_rows("log_softmax", rows, [](auto... p) { kernels::log_softmax(p...); });
-    return record(y, "log_softmax", {rows}, {y},
-                  [](const BackwardContext& c) -> Grads { return {log_softmax_gradient(c)}; });
+    return record(
+        y,
+        {"log_softmax", "x", "y = x - log(sum(exp(x))) in each row", "dx = dy - exp(y) * sum(dy)"},
+        {rows}, {y}, [](const BackwardContext& c) -> Grads { return {log_softmax_gradient(c)}; });
   });
 }
 
@@ -150,9 +157,13 @@ Tensor log_softmax(const Tensor& x, const Tensor& mask, std::int64_t axis) {
   return along("log_softmax", x, mask, axis, [](const Tensor& rows, const Tensor& row_mask) {
     const Tensor y = over_masked_rows("log_softmax", rows, row_mask,
                                       [](auto... p) { kernels::masked_log_softmax(p...); });
-    return record(y, "log_softmax", {rows, row_mask}, {y}, [](const BackwardContext& c) -> Grads {
-      return {masked_log_softmax_gradient(c), Tensor()};
-    });
+    return record(y,
+                  {"log_softmax", "x, mask",
+                   "y = x - log(sum(exp(x))) over where mask in each row, -inf elsewhere",
+                   "dx = dy - exp(y) * sum(dy) over where mask, 0 elsewhere"},
+                  {rows, row_mask}, {y}, [](const BackwardContext& c) -> Grads {
+                    return {masked_log_softmax_gradient(c), Tensor()};
+                  });
   });
 }
 

@@ -60,7 +60,7 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
     y = empty(target, x.dtype());
     copy_into(view_of(y, x.shape(), contiguous_strides(x.shape()), 0), x);
   }
-  return record(y, "reshape", {x}, {},
+  return record(y, {"reshape", "x", "y = x in another shape", "dx = dy in the shape of x"}, {x}, {},
                 [](const BackwardContext& c) -> Grads { return {reshape(c.grad, c.shape(0))}; });
 }
 
@@ -76,9 +76,9 @@ Tensor permute(const Tensor& x, const Shape& axes) {
     inverse[from] = i;
   }
   const Tensor y = view_of(x, shape, strides, x.impl().offset);
-  return record(y, "permute", {x}, {}, [inverse](const BackwardContext& c) -> Grads {
-    return {permute(c.grad, inverse)};
-  });
+  return record(
+      y, {"permute", "x", "y = x with its axes in another order", "dx = dy with its axes put back"},
+      {x}, {}, [inverse](const BackwardContext& c) -> Grads { return {permute(c.grad, inverse)}; });
 }
 
 Tensor transpose(const Tensor& x, std::int64_t axis_a, std::int64_t axis_b) {
@@ -88,8 +88,10 @@ Tensor transpose(const Tensor& x, std::int64_t axis_a, std::int64_t axis_b) {
   std::swap(shape[a], shape[b]);
   std::swap(strides[a], strides[b]);
   const Tensor y = view_of(x, shape, strides, x.impl().offset);
-  return record(y, "transpose", {x}, {},
-                [a, b](const BackwardContext& c) -> Grads { return {transpose(c.grad, a, b)}; });
+  return record(
+      y,
+      {"transpose", "x", "y = x with two axes exchanged", "dx = dy with the same axes exchanged"},
+      {x}, {}, [a, b](const BackwardContext& c) -> Grads { return {transpose(c.grad, a, b)}; });
 }
 
 Tensor squeeze(const Tensor& x) {
@@ -100,8 +102,9 @@ Tensor squeeze(const Tensor& x) {
     strides.push_back(x.strides()[i]);
   }
   const Tensor y = view_of(x, shape, strides, x.impl().offset);
-  return record(y, "squeeze", {x}, {},
-                [](const BackwardContext& c) -> Grads { return {reshape(c.grad, c.shape(0))}; });
+  return record(
+      y, {"squeeze", "x", "y = x without its axes of extent 1", "dx = dy in the shape of x"}, {x},
+      {}, [](const BackwardContext& c) -> Grads { return {reshape(c.grad, c.shape(0))}; });
 }
 
 Tensor squeeze(const Tensor& x, std::int64_t axis) {
@@ -111,8 +114,8 @@ Tensor squeeze(const Tensor& x, std::int64_t axis) {
   shape.erase(i);
   strides.erase(i);
   const Tensor y = view_of(x, shape, strides, x.impl().offset);
-  return record(y, "squeeze", {x}, {},
-                [i](const BackwardContext& c) -> Grads { return {unsqueeze(c.grad, i)}; });
+  return record(y, {"squeeze", "x", "y = x without one axis of extent 1", "dx = dy with that axis"},
+                {x}, {}, [i](const BackwardContext& c) -> Grads { return {unsqueeze(c.grad, i)}; });
 }
 
 Tensor unsqueeze(const Tensor& x, std::int64_t axis) {
@@ -121,8 +124,9 @@ Tensor unsqueeze(const Tensor& x, std::int64_t axis) {
   strides.insert(i, i < x.dim() ? x.shape()[i] * x.strides()[i] : 1);
   shape.insert(i, 1);
   const Tensor y = view_of(x, shape, strides, x.impl().offset);
-  return record(y, "unsqueeze", {x}, {},
-                [i](const BackwardContext& c) -> Grads { return {squeeze(c.grad, i)}; });
+  return record(
+      y, {"unsqueeze", "x", "y = x with one more axis, of extent 1", "dx = dy without that axis"},
+      {x}, {}, [i](const BackwardContext& c) -> Grads { return {squeeze(c.grad, i)}; });
 }
 
 Tensor expand(const Tensor& x, const Shape& shape) {
@@ -136,8 +140,9 @@ Tensor expand(const Tensor& x, const Shape& shape) {
   check(broadcast_shapes("expand", x.shape(), target) == target,
         "expand: a tensor of shape {} cannot be stretched to {}", x.shape(), shape);
   const Tensor y = view_of(x, target, broadcast_strides(x, target), x.impl().offset);
-  return record(y, "expand", {x}, {},
-                [](const BackwardContext& c) -> Grads { return {sum_to(c.grad, c.shape(0))}; });
+  return record(
+      y, {"expand", "x", "y = x repeated to a larger shape", "dx = dy summed to the shape of x"},
+      {x}, {}, [](const BackwardContext& c) -> Grads { return {sum_to(c.grad, c.shape(0))}; });
 }
 
 }  // namespace gradzoo

@@ -47,4 +47,7 @@ std::vector<OpRow> softmax_rows();
 std::vector<OpRow> unary_rows();
 std::vector<OpRow> view_rows();
 
+/// All of them.
+std::vector<OpRow> all_rows();
+
 }  // namespace gradzoo::test

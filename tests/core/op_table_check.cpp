@@ -218,6 +218,17 @@ class RowCheck {
 
 }  // namespace
 
+std::vector<OpRow> all_rows() {
+  std::vector<OpRow> rows;
+  for (const auto& family :
+       {additive_rows(), binary_rows(), conv_rows(), create_rows(), index_rows(), loss_rows(),
+        matmul_rows(), norm_rows(), pool_rows(), recurrent_rows(), reduce_rows(), softmax_rows(),
+        unary_rows(), view_rows()}) {
+    rows.insert(rows.end(), family.begin(), family.end());
+  }
+  return rows;
+}
+
 std::vector<std::string> problems_of(const OpRow& row, std::uint64_t seed) {
   std::vector<std::string> problems;
   Rng rng(seed);

@@ -76,17 +76,6 @@ std::set<std::string> ops_of_public_headers() {
   return names;
 }
 
-std::vector<OpRow> all_rows() {
-  std::vector<OpRow> rows;
-  for (const auto& family :
-       {additive_rows(), binary_rows(), conv_rows(), create_rows(), index_rows(), loss_rows(),
-        matmul_rows(), norm_rows(), pool_rows(), recurrent_rows(), reduce_rows(), softmax_rows(),
-        unary_rows(), view_rows()}) {
-    rows.insert(rows.end(), family.begin(), family.end());
-  }
-  return rows;
-}
-
 // A row that is right, to be spoilt.
 OpRow doubling_row() {
   const auto twice = [](const std::vector<Tensor>& in) { return in[0] + in[0]; };
