@@ -358,7 +358,7 @@ const std::vector<Function> kFunctions = {
      {{4, 3}},
      [](const Inputs& in) {
        const Tensor y = tanh(in[0]);
-       return select(y, 0, 2) * slice(y, 0, 0, 4, 2) + flip(y, {0, 1});
+       return select(y, 0, 2) * slice(y, 0, 0, 4, 2) + slice(flip(y, {0, 1}), 0, 1, 3);
      }},
     {"embedding",
      {{4, 3}},
