@@ -11,16 +11,13 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/random.h"
+#include "examples/common/walk/from_trace.h"
 #include "examples/common/walk/walk.h"
 
 namespace gradzoo::examples {
-
-/// Tensors by name, as nn::named_parameters gives them.
-using Names = std::vector<std::pair<std::string, Tensor>>;
 
 class Lesson {
  public:

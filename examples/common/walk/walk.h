@@ -22,6 +22,9 @@ struct WalkScope {
   std::size_t parent = kNone;  ///< position in Walk::scopes
 };
 
+/// Gradients up to this are 0 but for rounding, and so are their differences: gradcheck's atol.
+inline constexpr double kTiny = 1e-7;
+
 /// One element of a gradient, from backward and as a central difference of the whole function.
 struct Difference {
   std::int64_t element = 0;  ///< position in the flattened tensor

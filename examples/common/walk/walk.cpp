@@ -1,0 +1,85 @@
+// Names of what is in a walk, and its differences taken together.
+#include "examples/common/walk/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace gradzoo::examples {
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view word = list.substr(0, comma);
+    while (word.starts_with(' ')) word.remove_prefix(1);
+    words.push_back(word);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string Walk::path(std::size_t node) const {
+  std::string path;
+  for (std::size_t scope = nodes[node].scope; scope != kNone; scope = scopes[scope].parent) {
+    path = path.empty() ? scopes[scope].name : scopes[scope].name + "/" + path;
+  }
+  return path;
+}
+
+std::string Walk::label(std::size_t node) const {
+  const WalkNode& its = nodes[node];
+  if (!its.name.empty()) return its.name;
+  return fmt::format("%{}", node - graphs[its.graph].first + 1);
+}
+
+std::vector<std::size_t> Walk::completed(const WalkStep& step) const {
+  std::vector<std::size_t> complete;
+  for (const WalkUse& use : step.uses) {
+    if (use.use == use.uses) complete.push_back(use.node);
+  }
+  return complete;
+}
+
+std::string argument_name(const Op& op, std::size_t k) {
+  const std::vector<std::string_view> words = words_of(op.arguments);
+  if (words.empty()) return fmt::format("input {}", k + 1);
+  std::string_view last = words.back();
+  const bool any_number = last.ends_with("...");
+  if (any_number && k + 1 >= words.size()) {
+    last.remove_suffix(3);
+    return fmt::format("{}{}", last, k + 2 - words.size());
+  }
+  return k < words.size() ? std::string(words[k]) : fmt::format("input {}", k + 1);
+}
+
+WalkCheck check_walk(const Walk& walk) {
+  WalkCheck result;
+  for (std::size_t i = 0; i < walk.steps.size(); ++i) {
+    std::size_t compared = 0;
+    bool right = true;
+    for (const std::size_t node : walk.completed(walk.steps[i])) {
+      for (const Difference& d : walk.nodes[node].differences) {
+        ++compared;
+        right = right && d.right;
+        // Of two zeros but for rounding, the relative error says nothing.
+        const bool counts = std::max(std::abs(d.analytic), std::abs(d.numeric)) > kTiny;
+        if (counts && (result.worst == kNone || d.relative > result.relative)) {
+          result.relative = d.relative;
+          result.worst = i;
+        }
+      }
+    }
+    if (compared > 0) ++result.steps;
+    result.differences += compared;
+    if (!right) result.wrong.push_back(i);
+  }
+  return result;
+}
+
+}  // namespace gradzoo::examples
