@@ -62,7 +62,7 @@ void wrap_line(std::string_view line, std::size_t width, std::size_t indent, Lin
 }
 
 bool is_number(const std::string& cell) {
-  return cell.find_first_of("0123456789") != std::string::npos &&
+  return cell == "nan" || cell == "inf" || cell == "-inf" ||
          cell.find_first_not_of("0123456789+-.e%") == std::string::npos;
 }
 
@@ -112,7 +112,7 @@ Lines table_lines(const std::vector<std::string>& heads,
     widths[k] = columns(heads[k]);
     for (const std::vector<std::string>& row : rows) {
       widths[k] = std::max(widths[k], columns(row[k]));
-      numbers[k] = numbers[k] && (is_number(row[k]) || row[k].empty());
+      numbers[k] = numbers[k] && is_number(row[k]);
     }
   }
   const auto line_of = [&](const std::vector<std::string>& cells) {

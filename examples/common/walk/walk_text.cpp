@@ -99,7 +99,7 @@ class Card {
                           call_text(walk_, walk_.steps[step].node)),
               width_),
           options_.style.red);
-      for (const std::size_t node : walk_.completed(walk_.steps[step])) differences(node, true);
+      differences(walk_.completed(walk_.steps[step]), true);
     }
   }
 
@@ -191,12 +191,12 @@ class Card {
           node.gradient);
     }
     for (const WalkUse& its : step.uses) use(node, its);
-    for (const std::size_t complete : walk_.completed(step)) differences(complete, false);
+    differences(walk_.completed(step), false);
   }
 
   void use(const WalkNode& node, const WalkUse& use) {
-    const std::string argument = "d" + argument_name(node.op, use.input);
-    std::string head = fmt::format("  {} to the gradient of {}", argument, name_of(use.node));
+    const std::string argument = argument_name(node.op, use.input);
+    std::string head = fmt::format("  d{} to the gradient of {}", argument, name_of(use.node));
     if (use.uses == 1) return numbers(head + ":", use.after);
     head += fmt::format(", use {} of {}", use.use, use.uses);
     const std::string was = use.before.defined() ? summary(use.before, 6) : "nothing";
@@ -209,15 +209,16 @@ class Card {
     numbers("    now  ", use.after);
   }
 
-  void differences(std::size_t position, bool only_wrong) {
-    const WalkNode& node = walk_.nodes[position];
+  void differences(const std::vector<std::size_t>& nodes, bool only_wrong) {
     std::vector<std::vector<std::string>> rows;
     std::vector<bool> rights;
-    for (const Difference& d : node.differences) {
-      if (only_wrong && d.right) continue;
-      rows.push_back({name_of(position) + element_text(node.gradient, d.element),
-                      number(d.analytic), number(d.numeric), relative_text(d)});
-      rights.push_back(d.right);
+    for (const std::size_t node : nodes) {
+      for (const Difference& d : walk_.nodes[node].differences) {
+        if (only_wrong && d.right) continue;
+        rows.push_back({name_of(node) + element_text(walk_.nodes[node].gradient, d.element),
+                        number(d.analytic), number(d.numeric), relative_text(d)});
+        rights.push_back(d.right);
+      }
     }
     if (rows.empty()) return;
     const Lines table =
@@ -225,8 +226,8 @@ class Card {
     put("  " + table[0], options_.style.dim);
     for (std::size_t i = 0; i < rights.size(); ++i) {
       const Style& style = options_.style;
-      lines.push_back("  " + table[i + 1] + "  " + (rights[i] ? style.green : style.red) +
-                      (rights[i] ? "right" : "WRONG") + style.plain);
+      const std::string verdict = rights[i] ? style.green + "right" : style.red + "WRONG";
+      lines.push_back("  " + table[i + 1] + "  " + verdict + style.plain);
     }
   }
 

@@ -1,0 +1,74 @@
+"""step_through as a user meets it: lessons, all steps as text, DOT, mistakes.
+
+usage: step_through_test.py PROGRAM
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from cases import run_cases
+
+PROGRAM = sys.argv[1]
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=120)
+
+
+def right(*arguments):
+    process = run(*arguments)
+    assert process.returncode == 0 and process.stderr == "", (process.returncode, process.stderr)
+    return process.stdout
+
+
+def lists_lessons():
+    """--list has a line for each lesson, and each runs by number and by name"""
+    rows = [line.split()[:2] for line in right("--list").splitlines()]
+    assert len(rows) >= 4 and ["1", "expression"] in rows, rows
+    for number, name in rows:
+        assert right(number) == right(name) != "", (number, name)
+
+
+def all_steps_as_text():
+    """without a terminal all steps are printed, plain, at most 80 columns, with a verdict"""
+    text = right()
+    assert text == right("--plain", "1")
+    assert max(map(len, text.splitlines())) <= 80 and "\033" not in text, text
+    assert "step 1 of 15" in text and "step 15 of 15" in text, text
+    assert "use 3 of 3, was 4, added 3, now 7" in text, text
+    assert "every step is right" in text, text
+
+
+def seeds_differ():
+    """--seed draws other numbers, the same ones for the same seed"""
+    assert right("neuron", "--seed", "1") == right("neuron")
+    assert right("neuron", "--seed", "2") != right("neuron")
+
+
+def writes_dot():
+    """--dot writes a graph for each function, with values and gradients"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "graphs.dot")
+        assert right("expression", "--dot", path) == ""
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        assert text.count("digraph") == 2 and "grad -26" in text, text
+        process = run("expression", "--dot", os.path.join(folder, "no", "x.dot"))
+        assert process.returncode == 1 and "no/x.dot" in process.stderr, process.stderr
+
+
+def mistakes():
+    """an unknown lesson is one line naming the nearest and exit code 2"""
+    process = run("nueron")
+    assert process.returncode == 2 and process.stdout == "", process
+    assert process.stderr.count("\n") == 1 and "neuron" in process.stderr, process.stderr
+    assert run("--seed", "x").returncode == 2
+    assert run("1", "2").returncode == 2
+    assert "LESSON" in right("--help")
+
+
+if __name__ == "__main__":
+    sys.exit(run_cases([lists_lessons, all_steps_as_text, seeds_differ, writes_dot, mistakes]))
