@@ -15,13 +15,14 @@ constexpr std::int64_t kMost = 6;
 
 // The result of a run that nothing is recorded of.
 double run(const std::function<Tensor()>& function) {
-  const NoGrad no_grad;
+  const Unseen unseen;
   return function().item();
 }
 
 double run_nudged(const std::function<Tensor()>& function, const Nudge& nudge) {
+  const Unseen unseen;
   const Trace trace(nudge);
-  return run(function);
+  return function().item();
 }
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -118,8 +119,9 @@ Tolerance tolerance_for(DType dtype, double result) {
 Differences::Differences(const std::function<Tensor()>& function,
                          const std::vector<TraceStep>& steps, const Tensor& result)
     : function_(function), steps_(steps), tolerance_(tolerance_for(DType::f64, 1)) {
+  const Unseen unseen;
   const Trace trace;
-  const double again = run(function);
+  const double again = function().item();
   check(same(result.item(), again),
         "walk: the function gave {}, then {}: it must give the same each time, so a generator of "
         "random numbers must be made inside it",
