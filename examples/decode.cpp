@@ -2,18 +2,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
-#include <set>
 
 #include "core/threads.h"
 #include "examples/common/answer_lines.h"
 #include "examples/common/line_reader.h"
 #include "examples/common/program.h"
-#include "examples/common/run_folder.h"
+#include "examples/common/question.h"
 #include "examples/common/search.h"
 #include "examples/common/text.h"
-#include "models/special_ids.h"
 
 using namespace gradzoo;
 using namespace gradzoo::examples;
@@ -110,63 +107,8 @@ void check_model(const CLI::App& app, const ZooCheckpoint& checkpoint, const Dec
   }
 }
 
-std::string model_path(const std::string& checkpoint) {
-  check(!checkpoint.empty(), "--checkpoint: the path is empty");
-  return std::filesystem::is_directory(checkpoint) ? RunFolder::model(checkpoint) : checkpoint;
-}
-
-// Tokens that the model does not know, to be told at the end.
-class Unknown {
- public:
-  void add(const Vocabulary& vocabulary, const std::string& text, const Ids& ids) {
-    if (std::find(ids.begin(), ids.end(), models::kUnk) == ids.end()) return;
-    const std::vector<std::string> tokens = tokenize(vocabulary.level(), text);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] != models::kUnk) continue;
-      ++count_;
-      if (seen_.size() < 5) {
-        seen_.insert(tokens[i]);
-      } else {
-        more_ = more_ || !seen_.contains(tokens[i]);
-      }
-    }
-  }
-  void report() const {
-    if (count_ == 0) return;
-    std::string some;
-    for (const std::string& token : seen_) some += (some.empty() ? "'" : ", '") + token + "'";
-    fmt::print(stderr, "decode: {} not in the model's vocabulary, read as <unk>: {}\n",
-               count_ == 1 ? "1 token is" : fmt::format("{} tokens are", count_),
-               some + (more_ ? ", ..." : ""));
-  }
-
- private:
-  std::int64_t count_ = 0;
-  std::set<std::string> seen_;
-  bool more_ = false;  // than these
-};
-
-// The text as ids, or why it cannot be answered.
-Answered question(const ZooCheckpoint& checkpoint, std::int64_t line, const std::string& text,
-                  Unknown& unknown) {
-  Answered result{line, text, {}};
-  const std::size_t wrong = invalid_utf8(text);
-  if (wrong != std::string::npos) {
-    result.fault = fmt::format("byte {} is not UTF-8", wrong + 1);
-    return result;
-  }
-  result.ids = checkpoint.source.encode(text);
-  unknown.add(checkpoint.source, text, result.ids);
-  return result;
-}
-
-void check_room(const ZooCheckpoint& checkpoint, const SearchOptions& search, Answered& question) {
-  const std::int64_t size = std::ssize(question.ids);
-  const std::int64_t least = std::max<std::int64_t>(search.min_length, 1);
-  if (room_for_answer(checkpoint, size) >= least) return;
-  question.ids.clear();
-  question.fault = fmt::format("{} tokens and an answer are more than the model's {} places", size,
-                               places(config_of(checkpoint.model)));
+std::int64_t least_room(const SearchOptions& search) {
+  return std::max<std::int64_t>(search.min_length, 1);
 }
 
 // Answers those that can be answered.
@@ -213,11 +155,11 @@ int continue_prompt(const ZooCheckpoint& checkpoint, const DecodeOptions& o) {
   if (window && !o.exhaustive) {
     one[0].answers = {continue_text(checkpoint, one[0].ids, o.search)};
   } else {
-    check_room(checkpoint, o.search, one[0]);
+    check_room(checkpoint, least_room(o.search), one[0]);
     refuse(!one[0].fault.empty(), "--prompt: " + one[0].fault);
     answer_all(checkpoint, o, one);
   }
-  unknown.report();
+  unknown.report("decode");
   if (o.json || o.table) {
     print(checkpoint, o, one);
   } else {
@@ -237,7 +179,9 @@ int answer_lines(const ZooCheckpoint& checkpoint, const DecodeOptions& o, LineRe
       more = line.has_value();
       if (!more) break;
       batch.push_back(question(checkpoint, reader.number(), *line, unknown));
-      if (!batch.back().ids.empty()) check_room(checkpoint, o.search, batch.back());
+      if (!batch.back().ids.empty()) {
+        check_room(checkpoint, least_room(o.search), batch.back());
+      }
       if (batch.back().fault.empty()) continue;
       fmt::print(
           stderr, "decode: {}\n",
@@ -247,14 +191,14 @@ int answer_lines(const ZooCheckpoint& checkpoint, const DecodeOptions& o, LineRe
     answer_all(checkpoint, o, batch);
     print(checkpoint, o, batch);
   }
-  unknown.report();
+  unknown.report("decode");
   return code;
 }
 
 int run(const CLI::App& app, DecodeOptions& o) {
   complete_options(app, o);
   set_num_threads(static_cast<int>(o.threads));
-  const ZooCheckpoint checkpoint = load_checkpoint(model_path(o.checkpoint));
+  const ZooCheckpoint checkpoint = open_checkpoint(o.checkpoint);
   check_model(app, checkpoint, o);
   if (o.prompt) return continue_prompt(checkpoint, o);
   return answer_lines(checkpoint, o, o.input ? LineReader(*o.input) : LineReader());

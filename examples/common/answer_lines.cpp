@@ -1,11 +1,9 @@
 // Lines, tables and JSON.
 #include "examples/common/answer_lines.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "examples/common/attention.h"
-#include "nn/config.h"
+#include "examples/common/attention_view.h"
 
 namespace gradzoo::examples {
 namespace {
@@ -28,31 +26,11 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
-// Six decimals: more say nothing about weights in f32.
-double rounded(double x) { return std::round(x * 1e6) / 1e6; }
-
-Json matrix(const Tensor& weights) {
-  const std::vector<float> values = weights.to_vector<float>();
-  Json rows = Json::array();
-  const auto width = static_cast<std::ptrdiff_t>(weights.size(1));
-  for (auto row = values.begin(); row != values.end(); row += width) {
-    Json cells = Json::array();
-    for (auto cell = row; cell != row + width; ++cell) cells.push_back(rounded(*cell));
-    rows.push_back(std::move(cells));
-  }
-  return rows;
-}
-
-Json attention_json(const ZooCheckpoint& checkpoint, const Ids& source,
-                    const models::Hypothesis& answer) {
+Json maps_json(const ZooCheckpoint& checkpoint, const Ids& source,
+               const models::Hypothesis& answer) {
   Json maps = Json::array();
   for (const AttentionMap& map : attention_maps(checkpoint, source, answer)) {
-    maps.push_back({{"part", nn::choice_name(map.part)},
-                    {"layer", map.layer},
-                    {"head", map.head},
-                    {"queries", map.queries},
-                    {"keys", map.keys},
-                    {"weights", matrix(map.weights)}});
+    maps.push_back(map_json(map));
   }
   return maps;
 }
@@ -85,7 +63,7 @@ std::string answer_json(const Answered& answered, const ZooCheckpoint& checkpoin
                {"score", rounded(answer.score)},
                {"log_prob", rounded(answer.log_prob)},
                {"finished", answer.finished}};
-    if (attention) entry["attention"] = attention_json(checkpoint, answered.ids, answer);
+    if (attention) entry["attention"] = maps_json(checkpoint, answered.ids, answer);
     json["answers"].push_back(std::move(entry));
   }
   if (!answered.fault.empty()) json["error"] = answered.fault;

@@ -8,6 +8,7 @@
 #include "core/scope.h"
 #include "examples/common/blanks.h"
 #include "models/score.h"
+#include "nn/mask.h"
 
 namespace gradzoo::examples {
 namespace {
@@ -41,23 +42,41 @@ struct Question {
   }
 };
 
+// What the maps of all heads of a part have in common.
+struct Frame {
+  AttentionPart part;
+  Names queries, keys;
+  Tensor may_attend;  // boolean, broadcasts to [1, queries, keys]
+  std::int64_t first_step = -1;
+};
+
 // A map for each head of `layers`, each [1, heads, queries, keys].
-void add_layers(Maps& maps, AttentionPart part, const std::vector<Tensor>& layers,
-                const Names& queries, const Names& keys) {
+void add_layers(Maps& maps, const Frame& frame, const std::vector<Tensor>& layers) {
+  const Shape shape{std::ssize(frame.queries), std::ssize(frame.keys)};
+  const Tensor may_attend = expand(frame.may_attend, {1, shape[0], shape[1]});
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     for (std::int64_t head = 0; head < layers[layer].size(1); ++head) {
-      maps.push_back({part, static_cast<std::int64_t>(layer), head, queries, keys,
-                      select(select(layers[layer], 0, 0), 0, head)});
+      maps.push_back({frame.part, static_cast<std::int64_t>(layer), head, frame.queries, frame.keys,
+                      select(select(layers[layer], 0, 0), 0, head), select(may_attend, 0, 0),
+                      frame.first_step});
     }
   }
 }
 
+// Every one of n keys is a token: [1, 1, n].
+Tensor no_padding(const Names& keys) {
+  const std::int64_t n = std::ssize(keys);
+  return nn::padding_mask(from_vector(Ids{n}, {1}), n);
+}
+
 Maps maps_of(const models::Transformer& model, const ZooCheckpoint&, const Question& q) {
   const models::TransformerAttention all = model.attention(q.source_row, q.length, q.read_row);
+  const Tensor mask = no_padding(q.source);
   Maps maps;
-  add_layers(maps, AttentionPart::answer_to_source, all.memory, q.written, q.source);
-  add_layers(maps, AttentionPart::source, all.encoder, q.source, q.source);
-  add_layers(maps, AttentionPart::answer, all.decoder, q.read, q.read);
+  add_layers(maps, {AttentionPart::answer_to_source, q.written, q.source, mask, 0}, all.memory);
+  add_layers(maps, {AttentionPart::source, q.source, q.source, mask}, all.encoder);
+  add_layers(maps, {AttentionPart::answer, q.read, q.read, nn::causal_mask(std::ssize(q.read)), 0},
+             all.decoder);
   return maps;
 }
 
@@ -66,7 +85,10 @@ Maps maps_of(const models::RNNSeq2Seq& model, const ZooCheckpoint& checkpoint, c
   Names keys = q.source;
   if (model.config.source_end) keys.push_back(checkpoint.source.token(models::kEos));
   const Tensor weights = model.with_weights(q.source_row, q.length, q.read_row).weights;
-  return {{AttentionPart::answer_to_source, 0, 0, q.written, keys, select(weights, 0, 0)}};
+  Maps maps;
+  add_layers(maps, {AttentionPart::answer_to_source, q.written, keys, no_padding(keys), 0},
+             {unsqueeze(weights, 1)});
+  return maps;
 }
 
 Maps maps_of(const models::DecoderLM& model, const ZooCheckpoint& checkpoint, const Question& q) {
@@ -74,12 +96,13 @@ Maps maps_of(const models::DecoderLM& model, const ZooCheckpoint& checkpoint, co
   // A text goes on without the begin symbol.
   ids.insert(ids.end(), q.read_ids.begin() + (checkpoint.continues ? 1 : 0), q.read_ids.end());
   ids.erase(ids.begin(), ids.end() - std::min(std::ssize(ids), model.config.max_length));
+  const std::int64_t n = std::ssize(ids), steps = std::ssize(q.read_ids);
   const Names names = names_of(checkpoint.source, ids);
   Maps maps;
-  add_layers(maps, AttentionPart::sequence,
-             model.attention(zeros({1, 0}, DType::i64), zeros({1}, DType::i64),
-                             from_vector(ids, {1, std::ssize(ids)})),
-             names, names);
+  add_layers(
+      maps,
+      {AttentionPart::sequence, names, names, nn::causal_mask(n), n >= steps ? n - steps : -1},
+      model.attention(zeros({1, 0}, DType::i64), zeros({1}, DType::i64), from_vector(ids, {1, n})));
   return maps;
 }
 
@@ -87,10 +110,13 @@ Maps maps_of(const models::Encoder& model, const ZooCheckpoint& checkpoint, cons
   const Blanks blanks = with_blanks(model.config, q.source_row, q.length);
   Names names = q.source;
   names.push_back(checkpoint.source.token(models::kBos));
+  const std::int64_t first_blank = std::ssize(names);
   names.resize(static_cast<std::size_t>(blanks.ids.size(1)), "<mask>");
   Maps maps;
-  add_layers(maps, AttentionPart::sequence, model.attention(blanks.ids, blanks.lengths), names,
-             names);
+  add_layers(maps,
+             {AttentionPart::sequence, names, names,
+              nn::padding_mask(blanks.lengths, blanks.ids.size(1)), first_blank},
+             model.attention(blanks.ids, blanks.lengths));
   return maps;
 }
 

@@ -24,6 +24,10 @@ struct AttentionMap {
   std::vector<std::string> queries;  ///< the tokens that look, one for each row
   std::vector<std::string> keys;     ///< the tokens that are looked at, one for each column
   Tensor weights;                    ///< [queries, keys], each row a distribution
+  Tensor may_attend;                 ///< boolean [queries, keys]: false where a mask hides the key
+  /// The query at which the first token of the answer is written, the next ones following; -1 where
+  /// nothing is written.
+  std::int64_t first_step = -1;
 };
 
 /// All heads of all layers while `answer`, given to the model token by token, follows `source`

@@ -103,6 +103,42 @@ TEST_CASE("attention_maps: a recurrent model's weights are those of its steps") 
   }
 }
 
+TEST_CASE("attention_maps: what is masked is what the model's mask hides, and it has no weight") {
+  for (const ModelKind kind : test::kAllKinds) {
+    CAPTURE(nn::choice_name(kind));
+    for (const AttentionMap& map : attention_maps(small_checkpoint(kind), kSource, kAnswer)) {
+      CAPTURE(nn::choice_name(map.part));
+      REQUIRE(map.may_attend.dtype() == DType::boolean);
+      REQUIRE(map.may_attend.shape() == map.weights.shape());
+      const bool causal = map.part == AttentionPart::answer || kind == ModelKind::decoder_lm;
+      for (std::int64_t query = 0; query < map.weights.size(0); ++query) {
+        for (std::int64_t key = 0; key < map.weights.size(1); ++key) {
+          const bool may_attend = map.may_attend.at({query, key}) == 1;
+          CHECK(may_attend == (!causal || key <= query));
+          CHECK((map.weights.at({query, key}) > 0) == may_attend);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("attention_maps: the row of the first step is the one that writes the first token") {
+  const auto first_steps = [](const ZooCheckpoint& checkpoint) {
+    Ids rows;
+    for (const AttentionMap& map : attention_maps(checkpoint, kSource, kAnswer)) {
+      if (map.head == 0 && map.layer == 0) rows.push_back(map.first_step);
+    }
+    return rows;
+  };
+  CHECK(first_steps(small_checkpoint(ModelKind::transformer)) == Ids{0, -1, 0});
+  CHECK(first_steps(small_checkpoint(ModelKind::gru)) == Ids{0});
+  CHECK(first_steps(small_checkpoint(ModelKind::decoder_lm)) == Ids{3});
+  CHECK(first_steps(small_checkpoint(ModelKind::encoder)) == Ids{4});  // behind <bos>: a blank
+  ZooCheckpoint text = small_checkpoint(ModelKind::decoder_lm);
+  text.continues = true;
+  CHECK(first_steps(text) == Ids{2});  // the last token of the source
+}
+
 TEST_CASE("attention_maps: a model without attention has none") {
   const ZooCheckpoint checkpoint =
       small_checkpoint(models::RNNSeq2SeqConfig{.embedding_dim = 8,

@@ -1,0 +1,2 @@
+// The page of the attention program: DATA.answers, one for each model.
+document.body.append(attentionView(DATA.answers));
