@@ -12,6 +12,13 @@ const std::vector<LessonEntry>& lesson_table() {
        lessons::expression},
       {2, "neuron", "a neuron and one step of gradient descent", lessons::neuron},
       {3, "matrices", "broadcasting and the product of matrices", lessons::matrices},
+      {6, "self_attention", "scaled dot-product attention, the causal mask, and why sqrt(d)",
+       lessons::self_attention},
+      {7, "heads", "several heads of attention are views", lessons::heads},
+      {8, "vanishing", "an RNN's gradient vanishes in time, attention's does not",
+       lessons::vanishing},
+      {9, "seq2seq", "an encoder and a decoder with attention between them", lessons::seq2seq},
+      {10, "training_step", "one training step of a tiny Transformer", lessons::training_step},
       {11, "own", "your own function: change examples/lessons/own.cpp", lessons::own},
   };
   return table;

@@ -30,6 +30,11 @@ namespace lessons {
 void expression(Lesson& lesson);
 void neuron(Lesson& lesson);
 void matrices(Lesson& lesson);
+void self_attention(Lesson& lesson);
+void heads(Lesson& lesson);
+void vanishing(Lesson& lesson);
+void seq2seq(Lesson& lesson);
+void training_step(Lesson& lesson);
 void own(Lesson& lesson);
 
 }  // namespace lessons

@@ -45,8 +45,7 @@ TEST_CASE("lessons: numbers and names lead to them, nothing else does") {
   CHECK(std::string(find_lesson("1").name) == "expression");
   CHECK(std::string(find_lesson("Neuron").name) == "neuron");
   CHECK_THROWS_WITH_AS(find_lesson("nueron"),
-                       "there is no lesson 'nueron'; the nearest: neuron, own, expression "
-                       "(--list: all)",
+                       doctest::Contains("there is no lesson 'nueron'; the nearest: neuron, "),
                        UsageError);
   CHECK_THROWS_AS(find_lesson(""), UsageError);
   CHECK_THROWS_AS(find_lesson("01"), UsageError);
