@@ -1,16 +1,20 @@
 // compare: trains several models on one task, with equal budgets, and prints a table
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/threads.h"
+#include "examples/common/comparison.h"
 #include "examples/common/evaluate.h"
 #include "examples/common/program.h"
 #include "examples/common/progress.h"
+#include "examples/common/run_folder.h"
+#include "examples/common/settings.h"
 #include "examples/common/tasks.h"
 #include "examples/common/trainer.h"
 #include "examples/common/zoo.h"
@@ -32,6 +36,7 @@ struct Options {
   std::int64_t symbols = 20, longest = 20;
   std::int64_t steps = 3000, every = 100, batch_size = 64;
   std::int64_t seed = 1, threads = num_threads();
+  std::optional<std::string> out;
   bool json = false;
 };
 
@@ -40,21 +45,6 @@ struct Entry {
   std::string name;
   ModelKind kind = ModelKind::transformer;
   ZooConfig config;
-};
-
-// Held-out sequences of one range of lengths.
-struct Range {
-  std::string name;  // "10 to 20"
-  std::vector<Pair> pairs;
-};
-
-struct Row {
-  std::string name;
-  std::int64_t parameters = 0;
-  std::int64_t steps_to_learn = 0;  // 0: not learned
-  double seconds_to_learn = 0;
-  double seconds = 0, tokens_per_second = 0;
-  std::vector<Evaluation> ranges;
 };
 
 Entry entry_named(const std::string& name) {
@@ -79,28 +69,45 @@ Entry entry_named(const std::string& name) {
   return entry;
 }
 
-Range held_out(const Options& o, std::int64_t shortest, std::int64_t longest, std::uint64_t seed) {
+ComparisonRange held_out(const Options& o, std::int64_t shortest, std::int64_t longest,
+                         std::uint64_t seed) {
   TaskStream stream({o.task, Split::held_out, o.symbols, shortest, longest, seed});
   const std::string name =
       shortest == longest ? fmt::format("{}", longest) : fmt::format("{} to {}", shortest, longest);
   return {name, stream.next(kMeasured)};
 }
 
-Row train(const Entry& entry, const std::vector<Range>& ranges, const Options& o) {
-  const auto seed = static_cast<std::uint64_t>(o.seed);
-  Rng rng(seed);
-  const ZooModel model = make_model(entry.config, rng);
-  TaskBatches data({o.task, Split::train, o.symbols, 1, o.longest, seed}, o.batch_size);
-  Trainer trainer(model, data,
-                  {.lr = small_lr(entry.kind),
-                   .warmup_steps = std::min<std::int64_t>(200, o.steps / 5),
-                   .steps = o.steps,
-                   .seed = seed});
-  Row row;
-  row.name = entry.name;
-  row.parameters = parameter_count(model);
-  Progress progress(entry.name);
-  double measuring = 0;  // seconds that are not training
+// Lines of metrics, where there is a folder for them.
+class Log {
+ public:
+  Log(std::optional<RunFolder>& folder, std::string model)
+      : folder_(folder), model_(std::move(model)) {}
+
+  void step(std::int64_t number, const Trainer::Step& step) {
+    if (!folder_) return;
+    folder_->log({{"model", model_},
+                  {"step", number},
+                  {"loss", step.loss},
+                  {"accuracy", token_accuracy(step.prediction)},
+                  {"lr", step.lr},
+                  {"gradient_norm", step.gradient_norm}});
+  }
+  void look(std::int64_t number, const Evaluation& evaluation) {
+    if (!folder_) return;
+    folder_->log({{"model", model_}, {"step", number}, {"exact_match", evaluation.exact_match}});
+  }
+
+ private:
+  std::optional<RunFolder>& folder_;
+  std::string model_;
+};
+
+// Trains until the budget is used or a signal comes. Looking and logging are not counted as
+// training.
+void train(ComparisonRow& row, const ZooModel& model, Trainer& trainer,
+           const std::vector<Pair>& measured, const Options& o, Log log) {
+  Progress progress(row.name);
+  double measuring = 0;  // seconds
   std::int64_t tokens = 0;
   while (!trainer.done() && interrupted() == 0) {
     const Trainer::Step step = trainer.step();
@@ -111,60 +118,49 @@ Row train(const Entry& entry, const std::vector<Range>& ranges, const Options& o
                     {fmt::format("loss {:.4f}", step.loss)});
     }
     row.seconds = trainer.seconds() - measuring;
-    if (row.steps_to_learn > 0 || number % o.every != 0) continue;
-    const double before = trainer.seconds();
-    if (evaluate(model, ranges.front().pairs).exact_match >= kLearned) {
-      row.steps_to_learn = number;
-      row.seconds_to_learn = row.seconds;
+    if (number % 10 == 0 || trainer.done()) log.step(number, step);
+    if (row.steps_to_learn == 0 && number % o.every == 0) {
+      const Evaluation evaluation = evaluate(model, measured);
+      log.look(number, evaluation);
+      if (evaluation.exact_match >= kLearned) {
+        row.steps_to_learn = number;
+        row.seconds_to_learn = row.seconds;
+      }
     }
-    measuring += trainer.seconds() - before;
+    measuring = trainer.seconds() - row.seconds;
   }
   row.tokens_per_second = static_cast<double>(tokens) / std::max(row.seconds, 1e-9);
-  for (const Range& range : ranges) row.ranges.push_back(evaluate(model, range.pairs));
+}
+
+ComparisonRow compared(const Entry& entry, const std::vector<ComparisonRange>& ranges,
+                       const Options& o, std::optional<RunFolder>& folder) {
+  const auto seed = static_cast<std::uint64_t>(o.seed);
+  Rng rng(seed);
+  const ZooModel model = make_model(entry.config, rng);
+  TaskBatches data({o.task, Split::train, o.symbols, 1, o.longest, seed}, o.batch_size);
+  Trainer trainer(model, data,
+                  {.lr = small_lr(entry.kind),
+                   .warmup_steps = std::min<std::int64_t>(200, o.steps / 5),
+                   .steps = o.steps,
+                   .seed = seed});
+  ComparisonRow row;
+  row.name = entry.name;
+  row.parameters = parameter_count(model);
+  train(row, model, trainer, ranges.front().pairs, o, Log(folder, entry.name));
+  if (interrupted() != 0) return row;
+  for (const ComparisonRange& range : ranges) row.ranges.push_back(evaluate(model, range.pairs));
   return row;
 }
 
-void print_table(const std::vector<Row>& rows, const std::vector<Range>& ranges) {
-  fmt::print("{:<16} {:>10} {:>9} {:>9} {:>9}", "", "", "to 99 %", "to 99 %", "");
-  for (const Range& range : ranges) fmt::print("  {:^15}", range.name);
-  fmt::print("\n{:<16} {:>10} {:>9} {:>9} {:>9}", "model", "parameters", "steps", "seconds",
-             "tokens/s");
-  for (std::size_t i = 0; i < ranges.size(); ++i) fmt::print("  {:>7} {:>7}", "exact", "tokens");
-  fmt::print("\n");
-  for (const Row& row : rows) {
-    const bool learned = row.steps_to_learn > 0;
-    fmt::print("{:<16} {:>10} {:>9} {:>9} {:>9.0f}", row.name, row.parameters,
-               learned ? fmt::format("{}", row.steps_to_learn) : "never",
-               learned ? fmt::format("{:.1f}", row.seconds_to_learn) : "never",
-               row.tokens_per_second);
-    for (const Evaluation& range : row.ranges) {
-      fmt::print("  {:>5.1f} % {:>5.1f} %", 100 * range.exact_match, 100 * range.token_accuracy);
-    }
-    fmt::print("\n");
-  }
-}
-
-nlohmann::ordered_json as_json(const Row& row, const std::vector<Range>& ranges) {
-  nlohmann::ordered_json json = {{"model", row.name},
-                                 {"parameters", row.parameters},
-                                 {"steps_to_99", row.steps_to_learn},
-                                 {"seconds_to_99", row.seconds_to_learn},
-                                 {"seconds", row.seconds},
-                                 {"tokens_per_second", row.tokens_per_second}};
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    json["lengths"][ranges[i].name] = {{"exact_match", row.ranges[i].exact_match},
-                                       {"token_accuracy", row.ranges[i].token_accuracy}};
-  }
-  return json;
-}
-
-int run(const Options& o) {
-  set_num_threads(static_cast<int>(o.threads));
-  std::vector<Entry> entries;
-  const Vocabulary vocabulary = task_vocabulary(o.task, o.symbols);
+// The models, sized for the task. Throws UsageError for one that cannot read the longest sequences.
+std::vector<Entry> entries_for(const Options& o, const Vocabulary& vocabulary) {
   const bool add = o.task == Task::add;
   const std::int64_t most = o.longest + kBeyond;
+  std::vector<Entry> entries;
   for (const std::string& name : o.models) {
+    if (std::count(o.models.begin(), o.models.end(), name) > 1) {
+      throw UsageError(fmt::format("--models: '{}' is there twice", name));
+    }
     entries.push_back(entry_named(name));
     ZooConfig& config = entries.back().config;
     set_vocabularies(config, vocabulary, vocabulary);
@@ -173,32 +169,53 @@ int run(const Options& o) {
                                    o.longest, kBeyond, name, places(config)));
     }
   }
+  return entries;
+}
+
+Comparison described(const Options& o) {
   const auto seed = static_cast<std::uint64_t>(o.seed);
   const std::int64_t half = (o.longest + 1) / 2;
-  const std::vector<Range> ranges{held_out(o, half, o.longest, seed + 1),
-                                  held_out(o, o.longest, o.longest, seed + 2),
-                                  held_out(o, o.longest + 1, most, seed + 3)};
-  fmt::print(
-      "{}: each model learns from {} batches of {} sequences of 1 to {} {}, with Adam, {} "
-      "threads.\nMeasured on {} held-out sequences of each range of lengths; those over {} "
-      "are longer than any\ntrained on.\n\n",
-      nn::choice_name(o.task), o.steps, o.batch_size, o.longest, add ? "digits" : "symbols",
-      o.threads, kMeasured, o.longest);
+  const char* task = nn::choice_name(o.task);
+  return {fmt::format("{}: models compared", task),
+          fmt::format("{}: each model learns from {} batches of {} sequences of 1 to {} {}, with "
+                      "Adam, {} threads.\nMeasured on {} held-out sequences of each range of "
+                      "lengths; those over {} are longer than any\ntrained on.",
+                      task, o.steps, o.batch_size, o.longest,
+                      o.task == Task::add ? "digits" : "symbols", o.threads, kMeasured, o.longest),
+          {held_out(o, half, o.longest, seed + 1), held_out(o, o.longest, o.longest, seed + 2),
+           held_out(o, o.longest + 1, o.longest + kBeyond, seed + 3)},
+          {}};
+}
+
+int run(const CLI::App& app, const Options& o) {
+  set_num_threads(static_cast<int>(o.threads));
+  const Vocabulary vocabulary = task_vocabulary(o.task, o.symbols);
+  const std::vector<Entry> entries = entries_for(o, vocabulary);
+  Comparison comparison = described(o);
+  const std::string settings =
+      fmt::format("models = {}\n{}", fmt::join(o.models, ","),
+                  settings_text(app, {"models", "out", "json", "threads"}));
+  std::optional<RunFolder> folder;
+  if (o.out) folder = RunFolder::create(*o.out, settings);
+  fmt::print("{}\n\n", comparison.about);
   flush_output();
   watch_interrupts();
-  std::vector<Row> rows;
   for (const Entry& entry : entries) {
-    rows.push_back(train(entry, ranges, o));
+    const ComparisonRow row = compared(entry, comparison.ranges, o, folder);
     if (interrupted() != 0) {
       fmt::print(stderr, "compare: stopped while {} was learning\n", entry.name);
-      rows.pop_back();
       break;
     }
+    comparison.rows.push_back(row);
   }
-  print_table(rows, ranges);
+  print_table(comparison);
   if (o.json) {
-    for (const Row& row : rows) fmt::print("{}\n", as_json(row, ranges).dump());
+    for (const ComparisonRow& row : comparison.rows) {
+      fmt::print("{}\n", comparison_json(row, comparison.ranges).dump());
+    }
   }
+  flush_output();
+  if (folder) write_comparison_report(*folder, comparison, vocabulary, settings);
   return interrupted() != 0 ? 128 + interrupted() : kDone;
 }
 
@@ -220,6 +237,7 @@ int main(int argc, char** argv) {
   add_number(app, "--longest", o.longest, 1, 100'000, "symbols (digits) of the longest source");
   add_number(app, "--seed", o.seed, 0, INT64_MAX, "of weights and data");
   add_number(app, "--threads", o.threads, 1, max_threads(), "threads of the kernels");
+  app.add_option("--out", o.out, "folder for metrics and a page with curves and results");
   app.add_flag("--json", o.json, "end with a line of JSON for each model");
-  return run_program(app, argc, argv, [&] { return run(o); });
+  return run_program(app, argc, argv, [&] { return run(app, o); });
 }

@@ -11,6 +11,7 @@
 #include "examples/common/program.h"
 #include "examples/common/progress.h"
 #include "examples/common/run_folder.h"
+#include "examples/common/run_report.h"
 #include "examples/common/settings.h"
 #include "examples/common/train_options.h"
 
@@ -51,6 +52,8 @@ struct Run {
   ZooModel model;
   std::optional<RunFolder> folder;
   std::int64_t saved_step = -1;  // of last.safetensors
+  std::string settings{};        // the options, as text
+  std::optional<Evaluation> evaluation{};
 };
 
 double validation_loss(const Run& run) {
@@ -100,6 +103,7 @@ void after_step(Run& run, Trainer& trainer, Progress& progress, const Trainer::S
   if (run.folder && (number % 10 == 0 || trainer.done())) {
     run.folder->log({{"step", number},
                      {"loss", step.loss},
+                     {"accuracy", token_accuracy(step.prediction)},
                      {"lr", step.lr},
                      {"gradient_norm", step.gradient_norm},
                      {"tokens_per_second", std::round(tokens_per_second)}});
@@ -148,14 +152,15 @@ double longest_exact_match(const std::vector<Pair>& pairs, const Evaluation& eva
 }
 
 // Measures the model on held-out data, prints it, and adds it to the results.
-void report(const Run& run, nlohmann::ordered_json& results) {
+void measure(Run& run, nlohmann::ordered_json& results) {
   const double loss = validation_loss(run);
   results["valid_loss"] = loss;
   if (run.data.is_text()) {
     fmt::print("held out: {:.4f} nats, {:.4f} bits a character\n", loss, loss / std::log(2.0));
     return;
   }
-  const Evaluation evaluation = evaluate(run.model, run.data.held_out);
+  run.evaluation = evaluate(run.model, run.data.held_out);
+  const Evaluation& evaluation = *run.evaluation;
   results["exact_match"] = evaluation.exact_match;
   results["token_accuracy"] = evaluation.token_accuracy;
   results["exact_match_longest"] = longest_exact_match(run.data.held_out, evaluation);
@@ -205,6 +210,7 @@ Run make_run(TrainOptions& o, const std::string& settings) {
   Rng rng(o.trainer.seed);
   ZooModel model = as_usage([&] { return make_model(o.config, rng); });
   Run run{o, std::move(data), std::move(model), std::nullopt};
+  run.settings = settings;
   if (o.out && !o.check_grad) run.folder = RunFolder::create(*o.out, settings);
   return run;
 }
@@ -217,29 +223,44 @@ std::string last_good(const Run& run) {
   return "nothing was saved (see --out and --save-every)";
 }
 
+// Everything is saved and printed before: whatever happens here spoils nothing.
+void write_report(const Run& run, const std::string& how, const nlohmann::ordered_json& results) {
+  if (!run.folder) return;
+  flush_output();
+  const char* model = nn::choice_name(run.options.model);
+  write_run_report(*run.folder, {fmt::format("{}: {}", data_name(run.options), model), how, results,
+                                 run.settings, run.data, run.model, run.evaluation});
+}
+
+int stopped(const Run& run, const nlohmann::ordered_json& results) {
+  const std::string how = fmt::format("stopped after step {}", results["steps"].dump());
+  fmt::print(stderr, "train: {}{}\n", how,
+             run.folder ? ", everything is saved: --resume continues" : "");
+  write_report(run, how, results);
+  return 128 + interrupted();
+}
+
 int finish(Run& run, Trainer& trainer, double loss) {
   const TrainOptions& o = run.options;
   save_last(run, trainer);
-  if (interrupted() != 0) {
-    fmt::print(stderr, "train: stopped after step {}{}\n", trainer.state().step,
-               run.folder ? ", everything is saved: --resume continues" : "");
-    return 128 + interrupted();
-  }
-  const bool validated = o.valid_every > 0 && trainer.state().step % o.valid_every == 0;
-  if (!validated && trainer.state().step > 0) validate(run, trainer);
-  if (o.keep_best) run.model = load_checkpoint(run.folder->model()).model;
   const TrainerState& state = trainer.state();
-  fmt::print("{} steps in {:.1f} s, last loss {:.5f}\n", state.step, trainer.seconds(), loss);
   nlohmann::ordered_json results = {{"data", data_name(o)},
                                     {"model", nn::choice_name(o.model)},
                                     {"parameters", parameter_count(run.model)},
                                     {"steps", state.step},
-                                    {"seconds", trainer.seconds()},
-                                    {"loss", loss}};
-  report(run, results);
+                                    {"seconds", trainer.seconds()}};
+  if (interrupted() != 0) return stopped(run, results);
+  results["loss"] = loss;
+  const bool validated = o.valid_every > 0 && state.step % o.valid_every == 0;
+  if (!validated && state.step > 0) validate(run, trainer);
+  if (o.keep_best) run.model = load_checkpoint(run.folder->model()).model;
+  const std::string how = fmt::format("{} steps in {:.1f} s", state.step, trainer.seconds());
+  fmt::print("{}, last loss {:.5f}\n", how, loss);
+  measure(run, results);
   results["seed"] = o.seed;
   results["threads"] = o.threads;
   if (o.json) fmt::print("{}\n", results.dump());
+  write_report(run, how, results);
   return kDone;
 }
 

@@ -35,7 +35,7 @@ RunFolder RunFolder::create(const std::string& path, const std::string& text) {
   std::filesystem::create_directories(path, error);
   check(!error, "{}: {}", path, error.message());
   check(!std::filesystem::exists(settings(path)),
-        "{}: holds a run already; continue it with --resume, or choose another folder", path);
+        "{}: holds a run already; choose another folder, or continue it with train --resume", path);
   RunFolder folder(path);
   write_file(settings(path), text);
   folder.open_metrics();

@@ -1,9 +1,12 @@
-// What a training run leaves behind:
+// What a training run, or a comparison of several, leaves behind:
 //
 //     DIR/settings.cfg       the options it was started with
 //     DIR/metrics.jsonl      a line of JSON for each ten steps and for each validation
 //     DIR/model.safetensors  the best model, for decoding
 //     DIR/last.safetensors   everything the run continues with
+//     DIR/report.html        curves, results and samples, on a page
+//
+// A comparison saves no models.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +27,8 @@ class RunFolder {
 
   std::string model() const { return model(path_); }
   std::string last() const { return path_ + "/last.safetensors"; }
+  std::string metrics() const { return path_ + "/metrics.jsonl"; }
+  std::string report() const { return path_ + "/report.html"; }
   static std::string model(const std::string& path) { return path + "/model.safetensors"; }
   static std::string settings(const std::string& path) { return path + "/settings.cfg"; }
   static std::string last(const std::string& path) { return path + "/last.safetensors"; }
@@ -34,7 +39,6 @@ class RunFolder {
  private:
   explicit RunFolder(std::string path);
   void open_metrics();
-  std::string metrics() const { return path_ + "/metrics.jsonl"; }
 
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }

@@ -276,6 +276,27 @@ def full_disk_while_saving():
         assert run("--resume", path).returncode == 0
 
 
+def report():
+    """--out leaves a page of the run; where it cannot be written, what was trained is there anyway"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run")
+        page = path + "/report.html"
+        process = run(*QUICK, "--steps", "12", "--out", path)
+        assert process.returncode == 0 and "Content-Security-Policy" in open(page).read(), process
+        assert os.path.getsize(page) < 100_000, os.path.getsize(page)
+        assert all("accuracy" in line for line in metrics(path) if "loss" in line), metrics(path)
+        os.remove(page)
+        os.mkdir(page)  # where a folder is, no file can be written
+        process = run("--resume", path, "--steps", "24", "--json")
+        assert process.returncode == 1, process.returncode
+        assert json.loads(process.stdout.splitlines()[-1])["steps"] == 24
+        complaints = [line for line in process.stderr.splitlines() if line.startswith("train: ")]
+        assert len(complaints) == 1 and page in complaints[0], process.stderr
+        os.rmdir(page)
+        assert run("--resume", path, "--json").returncode == 0 and os.path.isfile(page)
+        assert [line["step"] for line in metrics(path) if "loss" in line][-1] == 24
+
+
 def patience():
     """--patience stops a run that does not get better, --keep-best ends with the best weights"""
     with tempfile.TemporaryDirectory() as folder:
@@ -434,7 +455,8 @@ if __name__ == "__main__":
     sys.exit(run_cases([
         json_ends_stdout, same_seed_same_numbers, flags_have_two_forms, loss_falls,
         usage_errors, file_errors, command_line_wins, every_model_learns, resumes_bit_for_bit,
-        keeps_runs, longer_run, full_disk_while_saving, patience, diverges, learns_pairs_and_text, checks_gradients,
+        keeps_runs, longer_run, full_disk_while_saving, report, patience, diverges,
+        learns_pairs_and_text, checks_gradients,
         overfits_a_batch, live_line, full_disk, stops_politely,
         threads_from_the_environment, version_and_help
     ]))

@@ -1,0 +1,113 @@
+// The page of a run.
+#include "examples/common/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "examples/common/page.h"
+
+namespace gradzoo::examples {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A page of less than 2 MB: points of all curves together, points that a screen can tell apart, and
+// characters of a text.
+constexpr std::size_t kAllPoints = 24'000, kMostPoints = 2'000, kFewestPoints = 20;
+constexpr std::size_t kLongestText = 300;
+
+// JSON has no word for NaN and infinities: null is a gap in a curve.
+Json number(double x) {
+  if (!std::isfinite(x)) return nullptr;
+  return std::stod(fmt::format("{:.6g}", x));
+}
+
+Json line_json(const std::string& name, const std::vector<Point>& points) {
+  Json x = Json::array(), y = Json::array();
+  for (const Point& point : points) {
+    x.push_back(static_cast<std::int64_t>(point.step));
+    y.push_back(number(point.value));
+  }
+  return {{"name", name}, {"x", std::move(x)}, {"y", std::move(y)}};
+}
+
+Json charts_json(const std::vector<ReportChart>& charts) {
+  std::size_t count = 0;
+  for (const ReportChart& chart : charts) count += chart.lines.size();
+  const std::size_t most =
+      std::clamp(kAllPoints / std::max<std::size_t>(count, 1), kFewestPoints, kMostPoints);
+  Json all = Json::array();
+  for (const ReportChart& chart : charts) {
+    Json lines = Json::array();
+    for (const auto& [name, points] : chart.lines) {
+      if (!points.empty()) lines.push_back(line_json(name, thinned(points, most)));
+    }
+    if (lines.empty()) continue;
+    all.push_back({{"title", chart.title},
+                   {"unit", chart.unit},
+                   {"logarithmic", chart.logarithmic},
+                   {"lines", std::move(lines)}});
+  }
+  return all;
+}
+
+// At most kLongestText code points.
+std::string cut(const std::string& text) {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
+    if (begins && ++characters > kLongestText) return text.substr(0, i) + "…";
+  }
+  return text;
+}
+
+Json table_json(const ReportTable& table) { return {{"heads", table.heads}, {"rows", table.rows}}; }
+
+Json sample_json(const ReportSample& sample) {
+  return {{"model", sample.model},
+          {"source", cut(sample.source)},
+          {"wanted", cut(sample.wanted)},
+          {"answer", cut(sample.answer)},
+          {"right", sample.right ? Json(*sample.right) : Json()}};
+}
+
+}  // namespace
+
+Json report_json(const Report& report) {
+  Json samples = Json::array(), settings = Json::array();
+  for (const ReportSample& sample : report.samples) samples.push_back(sample_json(sample));
+  for (const auto& [name, value] : report.settings) settings.push_back({name, cut(value)});
+  return {{"summary", report.summary},
+          {"results", table_json(report.results)},
+          {"charts", charts_json(report.charts)},
+          {"samples_about", report.samples_about},
+          {"samples", std::move(samples)},
+          {"settings", std::move(settings)}};
+}
+
+void write_report(const std::string& path, const Report& report) {
+  const Page page{
+      .title = report.title,
+      .body = fmt::format("<h1>{}</h1>\n<main id=\"report\"></main>", html_text(report.title)),
+      .scripts = {"dom.js", "chart.js", "report.js"},
+      .styles = {"chart.css", "report.css"}};
+  write_page(path, page, report_json(report));
+}
+
+std::vector<std::pair<std::string, std::string>> settings_rows(const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::string line = text.substr(from, end - from);
+    const std::size_t equals = line.find(" = ");
+    if (equals != std::string::npos) {
+      rows.emplace_back(line.substr(0, equals), line.substr(equals + 3));
+    }
+    from = end + 1;
+  }
+  return rows;
+}
+
+}  // namespace gradzoo::examples

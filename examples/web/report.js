@@ -1,0 +1,54 @@
+// The report of a training run or a comparison, drawn into #report; defines nothing.
+(() => {
+  function section(title, ...content) {
+    return element("section", {}, element("h2", {}, title), content);
+  }
+
+  function table(heads, rows, attributes) {
+    const cells = heads.map((head) => element("th", {scope: "col"}, head));
+    return element("div", {class: "scroll"}, element("table", attributes,
+      element("thead", {}, element("tr", {}, cells)), element("tbody", {}, rows)));
+  }
+
+  function results({heads, rows}) {
+    const lines = rows.map((row) => element("tr", {}, row.map((cell) => element("td", {}, cell))));
+    return table(heads, lines, {class: "results"});
+  }
+
+  // A cell that says on a narrow screen which column it is of.
+  function cell(label, text) {
+    const empty = element("span", {class: "faint"}, "(nothing)");
+    return element("td", {"data-label": label}, text === "" ? empty : element("code", {}, text));
+  }
+
+  function verdict(right) {
+    if (right === null) return element("td");
+    return element("td", {class: right ? "good" : "bad"}, right ? "✓ right" : "✗ wrong");
+  }
+
+  function samples(about, list) {
+    const models = list.some((sample) => sample.model !== "");
+    const lines = list.map((sample) => element("tr", {},
+      models ? element("td", {"data-label": "model"}, sample.model) : null,
+      cell("source", sample.source), cell("wanted", sample.wanted), cell("answer", sample.answer),
+      verdict(sample.right)));
+    const heads = [...(models ? ["model"] : []), "source", "wanted", "answer", ""];
+    return [element("p", {class: "faint"}, about), table(heads, lines, {class: "samples"})];
+  }
+
+  function settings(list) {
+    return element("dl", {class: "settings"}, list.map(([name, value]) =>
+      element("div", {}, element("dt", {}, name), element("dd", {}, element("code", {}, value)))));
+  }
+
+  function charts(list) {
+    return element("div", {class: "charts"}, list.map((chart) => lineChart(chart)));
+  }
+
+  fill(document.getElementById("report"),
+    element("p", {}, DATA.summary),
+    DATA.results.rows.length > 0 ? section("Results", results(DATA.results)) : null,
+    DATA.charts.length > 0 ? section("Curves", charts(DATA.charts)) : null,
+    DATA.samples.length > 0 ? section("Samples", samples(DATA.samples_about, DATA.samples)) : null,
+    section("Settings", settings(DATA.settings)));
+})();
