@@ -273,7 +273,6 @@ def mistakes():
         (["--checkpoint", path("none"), "--input", "a"], 2, ["no attention"]),
         (["--checkpoint", path("transformer"), "--input", "a " * 15], 2, ["15 tokens", "14 places"]),
         (["--checkpoint", path("encoder"), "--input", "a " * 9], 2, ["9 tokens", "14 places"]),
-        ([*gru, "--input", "a " * 9000], 1, ["too"]),
         (["--nosuch"], 2, ["--nosuch", "--help"]),
     ]:
         with tempfile.TemporaryDirectory() as folder:
