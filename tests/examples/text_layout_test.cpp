@@ -15,6 +15,8 @@ TEST_CASE("text: columns are characters") {
   CHECK(right("ü", 3) == "  ü");
   CHECK(cut("größer als", 8) == "größe...");
   CHECK(cut("abc", 3) == "abc");
+  CHECK(cut_front("encoder.größe", 8) == "...größe");
+  CHECK(cut_front("abc", 3) == "abc");
   CHECK(cut("üüü", 2) == "üü");
   CHECK(printable("a\033[31m\tb") == "a?[31m?b");
 }

@@ -88,6 +88,12 @@ std::string cut(const std::string& text, std::size_t width) {
   return text.substr(0, bytes_of(text, width - 3)) + "...";
 }
 
+std::string cut_front(const std::string& text, std::size_t width) {
+  const std::size_t has = columns(text);
+  if (has <= width || width < 3) return cut(text, width);
+  return "..." + text.substr(bytes_of(text, has + 3 - width));
+}
+
 std::string left(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, columns(text)), ' ');
 }

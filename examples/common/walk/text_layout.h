@@ -20,6 +20,8 @@ std::string printable(std::string_view text);
 
 /// The text, or what of it fits before "...".
 std::string cut(const std::string& text, std::size_t width);
+/// The text, or what of its end fits after "...": of "encoder.0.weight" the part that tells more.
+std::string cut_front(const std::string& text, std::size_t width);
 /// With blanks after it, or before it, up to a width.
 std::string left(const std::string& text, std::size_t width);
 std::string right(const std::string& text, std::size_t width);

@@ -67,8 +67,7 @@ WalkCheck check_walk(const Walk& walk) {
       for (const Difference& d : walk.nodes[node].differences) {
         ++compared;
         right = right && d.right;
-        // Of two zeros but for rounding, the relative error says nothing.
-        const bool counts = std::max(std::abs(d.analytic), std::abs(d.numeric)) > kTiny;
+        const bool counts = std::max(std::abs(d.analytic), std::abs(d.numeric)) >= kSmall;
         if (counts && (result.worst == kNone || d.relative > result.relative)) {
           result.relative = d.relative;
           result.worst = i;

@@ -24,6 +24,8 @@ struct WalkScope {
 
 /// Gradients up to this are 0 but for rounding, and so are their differences: gradcheck's atol.
 inline constexpr double kTiny = 1e-7;
+/// A difference has about ten decimals, so of gradients below this the relative error says little.
+inline constexpr double kSmall = 1e-4;
 
 /// One element of a gradient, from backward and as a central difference of the whole function.
 struct Difference {
@@ -118,7 +120,7 @@ struct WalkCheck {
   std::size_t steps = 0;           ///< backward steps that complete a gradient with differences
   std::size_t differences = 0;     ///< how many numbers were compared at them
   std::size_t worst = kNone;       ///< the step with the largest relative error
-  double relative = 0;             ///< that error, of gradients that are not 0 but for rounding
+  double relative = 0;             ///< that error; gradients below kSmall do not count
   std::vector<std::size_t> wrong;  ///< positions in Walk::steps
 };
 WalkCheck check_walk(const Walk& walk);

@@ -88,11 +88,14 @@ class Card {
     } else {
       put(fmt::format("{} of {} steps WRONG", check.wrong.size(), check.steps), options_.style.red);
     }
-    text(fmt::format("{} central differences beside {} backward steps; the largest relative error "
-                     "is {:.1e}{}.",
-                     check.differences, check.steps, check.relative,
-                     check.worst == kNone ? "" : fmt::format(", at step {}", check.worst + 1)),
-         0);
+    std::string sum = fmt::format("{} central differences beside {} backward steps",
+                                  check.differences, check.steps);
+    if (check.worst != kNone) {
+      sum +=
+          fmt::format("; the largest relative error of a gradient above {:g} is {:.1e}, at step {}",
+                      kSmall, check.relative, check.worst + 1);
+    }
+    text(sum + ".", 0);
     for (const std::size_t step : check.wrong) {
       put(cut(fmt::format("  step {}: backward of {} = {}", step + 1,
                           name_of(walk_.steps[step].node),
@@ -124,17 +127,17 @@ class Card {
     const WalkNode& node = walk_.nodes[i];
     const bool here = i == step.node;
     const bool back = step.kind == WalkStep::Kind::backward && i >= step.node;
-    std::string line = (here ? "> " : "  ") + left(cut(name_of(i), widths.names), widths.names);
-    line += "  " + left(cut(call_text(walk_, i), widths.calls), widths.calls);
+    std::string line = (here ? "> " : "  ");
+    line += left(cut_front(name_of(i), widths.names), widths.names) + "  ";
+    line += left(cut(call_text(walk_, i), widths.calls), widths.calls) + "  ";
+    line += left(type_text(node.value), widths.types);
+    const std::string numbers = back && node.gradient.defined()
+                                    ? "  grad " + summary(node.gradient, 6)
+                                    : "  " + summary(node.value, 6);
     const std::string marker = here ? "  <- you are here" : "";
-    const std::size_t room = width_ - columns(marker);
-    std::string more = "  " + left(type_text(node.value), widths.types);
-    if (back && node.gradient.defined()) {
-      more += "  grad " + summary(node.gradient, 6);
-    } else {
-      more += "  " + summary(node.value, 6);
-    }
-    line = cut(line + more, room) + marker;
+    // The current node's numbers stand below anyway.
+    if (!here || columns(line + numbers + marker) <= width_) line += numbers;
+    line = cut(line, width_ - columns(marker)) + marker;
     line.erase(line.find_last_not_of(' ') + 1);
     put(line, here ? options_.style.bold : back ? "" : options_.style.dim);
   }
@@ -146,7 +149,10 @@ class Card {
       return put(head + "  " + values[0]);
     }
     put(cut(head, width_));
-    for (const std::string& line : values) put("      " + line);
+    for (const std::string& line : values) {
+      const bool blank = line.find_first_not_of(' ') == std::string::npos;
+      put(blank ? "" : "      " + line);
+    }
   }
 
   void op_line(const WalkStep& step, const char* direction) {
