@@ -21,6 +21,7 @@ libopenblas-openmp-dev pkg-config --exists openblas
 libfmt-dev pkg-config --exists fmt
 nlohmann-json3-dev pkg-config --exists nlohmann_json
 libcli11-dev pkg-config --exists CLI11
+libncurses-dev pkg-config --exists ncursesw
 libbenchmark-dev pkg-config --exists benchmark
 doctest-dev test -e /usr/include/doctest/doctest.h -o -e /usr/local/include/doctest/doctest.h
 END

@@ -8,6 +8,7 @@
 #include "core/threads.h"
 #include "examples/common/program.h"
 #include "examples/common/terminal.h"
+#include "examples/common/walk/screen.h"
 #include "examples/common/walk/walk_text.h"
 #include "examples/lessons/lessons.h"
 
@@ -68,7 +69,8 @@ int run(const Options& o) {
   if (o.list) return list();
   const Walk walk = run_lesson(find_lesson(o.lesson), static_cast<std::uint64_t>(o.seed));
   if (o.dot) return write_dot(*o.dot, walk);
-  return print_steps(walk);
+  if (o.plain || isatty(STDOUT_FILENO) == 0) return print_steps(walk);
+  return step_on_terminal(walk, [&] { return print_steps(walk); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ usage: step_through_test.py PROGRAM
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,9 +14,9 @@ from cases import run_cases
 PROGRAM = sys.argv[1]
 
 
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=120)
+def run(*arguments, stdout=subprocess.PIPE):
+    return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=stdout,
+                          stderr=subprocess.PIPE, text=True, timeout=120)
 
 
 def right(*arguments):
@@ -56,8 +57,11 @@ def writes_dot():
         with open(path, encoding="utf-8") as file:
             text = file.read()
         assert text.count("digraph") == 2 and "grad -26" in text, text
-        process = run("expression", "--dot", os.path.join(folder, "no", "x.dot"))
-        assert process.returncode == 1 and "no/x.dot" in process.stderr, process.stderr
+        os.remove(path)
+        for wrong in [os.path.join(folder, "no", "x.dot"), folder]:
+            process = run("expression", "--dot", wrong)
+            assert process.returncode == 1 and wrong in process.stderr, process.stderr
+            assert process.stderr.count("\n") == 1 and os.listdir(folder) == [], process.stderr
 
 
 def mistakes():
@@ -70,5 +74,23 @@ def mistakes():
     assert "LESSON" in right("--help")
 
 
+def output_that_ends():
+    """a reader that goes early is no error to speak of; output that cannot be written is one"""
+    process = subprocess.Popen(
+        [PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=60) in (0, -signal.SIGPIPE), process.returncode
+    process.stderr.close()
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        process = run(stdout=full)
+    assert process.returncode == 1 and process.stderr.count("\n") == 1, process.stderr
+    process = subprocess.run(["sh", "-c", '"$0" >&-', PROGRAM], stdin=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True, timeout=60)
+    assert process.returncode == 1 and process.stderr.count("\n") == 1, process.stderr
+
+
 if __name__ == "__main__":
-    sys.exit(run_cases([lists_lessons, all_steps_as_text, seeds_differ, writes_dot, mistakes]))
+    sys.exit(run_cases([lists_lessons, all_steps_as_text, seeds_differ, writes_dot, mistakes,
+                        output_that_ends]))
