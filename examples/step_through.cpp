@@ -78,8 +78,9 @@ int run(const Options& o) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Steps through a computation and its gradients, one op at a time: the rule, the numbers,\n"
-      "what is added to which gradient, and a central difference beside each. With --plain the\n"
-      "exit code is 4 if one of them is wrong.",
+      "what is added to which gradient, and a central difference beside each. On a terminal it\n"
+      "goes by keys, and ? shows them. Elsewhere, and with --plain, all steps are printed, with\n"
+      "exit code 4 if one of them is wrong.",
       "step_through");
   Options options;
   add_options(app, options);
