@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 #include <langinfo.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,14 +49,6 @@ std::wstring wide(std::string_view text) {
   return result;
 }
 
-// Takes on the size that the terminal has now. Curses itself does not where the environment tells
-// another size.
-void take_size() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return;
-  if (is_term_resized(size.ws_row, size.ws_col)) resizeterm(size.ws_row, size.ws_col);
-}
-
 }  // namespace
 
 Window::Window() {
@@ -67,6 +58,9 @@ Window::Window() {
     problem_ = "standard input is no terminal, so there are no keys";
     return;
   }
+  // The size is the terminal's, which may change; these would fix it.
+  unsetenv("LINES");
+  unsetenv("COLUMNS");
   SCREEN* screen = newterm(nullptr, stdout, stdin);
   screen_ = screen;
   if (screen == nullptr) {
@@ -85,7 +79,6 @@ Window::Window() {
   nodelay(stdscr, TRUE);
   set_escdelay(25);  // milliseconds in which an escape sequence must arrive
   curs_set(0);
-  take_size();
   colors_ = has_colors() && environment("NO_COLOR").empty();
   if (colors_) {
     start_color();
@@ -137,11 +130,10 @@ int Window::next_key() {
   if (poll(&keys, 1, 100) > 0 && (keys.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) {
     return kHungUp;
   }
-  take_size();
   switch (const int key = wgetch(stdscr)) {
     case ERR:
       return kNoKey;
-    case KEY_RESIZE:  // left by a change of size
+    case KEY_RESIZE:
       return kResized;
     case KEY_UP:
       return kUp;
