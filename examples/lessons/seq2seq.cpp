@@ -123,8 +123,8 @@ void seq2seq(Lesson& lesson) {
   lesson.say(
       "The alignment",
       "A row for each word that is written: how much the decoder took of each source word's "
-      "state while it wrote it. Nothing is learned yet, so the weights are nearly even. In "
-      "a trained model \"black\" looks at \"noir\" and \"cat\" at \"chat\", though nobody "
+      "state while it wrote it. Nothing is learned yet: the weights come from random numbers. In "
+      "a trained model \"black\" would look at \"noir\" and \"cat\" at \"chat\", though nobody "
       "told it: figure 3 of the paper has \"European Economic Area\" and \"zone économique "
       "européenne\" cross like that.\n\n"
       "The states h (the first concat) were used five times: as keys, as the decoder's first "

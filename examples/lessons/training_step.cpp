@@ -80,19 +80,22 @@ void training_step(Lesson& lesson) {
           "2 heads, 2 + 2 layers, {} parameters. It is to learn to write three tokens backwards: "
           "it reads 3 4 5 and, given <s> 5 4, should predict 5 4 3 (id 1 is <s>).\n\n"
           "Forward: embeddings plus positions, the encoder's layers, the decoder's layers (masked "
-          "attention to itself, attention to the encoder, feed-forward), logits, loss. There is no "
-          "op in it that the lessons before did not have. Guessing evenly among 6 tokens would "
-          "give a loss of ln 6 = {:.3f}.",
+          "attention to itself, attention to the encoder, feed-forward), logits, loss. You know "
+          "the "
+          "parts: attention from lessons 6 and 7, layer norm from lesson 5, embeddings from lesson "
+          "9; feed-forward is W2 relu(W1 x + b1) + b2. Guessing evenly among 6 tokens would give "
+          "a loss of ln 6 = {:.3f}.",
           nn::parameter_count(model), std::log(6)));
   const double before = lesson.walk("Loss of one pair", names, loss).item();
   show_parts(lesson, model);
 
-  optim::Adam adam(parameters, {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9});
+  optim::Adam adam(parameters, {.lr = 0.005, .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9});
   lesson.update("One step of Adam",
                 "Adam (Kingma and Ba 2015) divides the running mean of the gradient by the root of "
                 "the running mean of its square. At the first step, when both have seen one "
-                "gradient only, that is the gradient's sign: every number moves by lr = 0.01 "
-                "against its gradient, be it large or small.",
+                "gradient only, that is the gradient's sign: every number moves by lr = 0.005 "
+                "against its gradient, be that large or small. Where it is 0, as behind a relu "
+                "that let nothing through, nothing moves.",
                 parameters, [&] { adam.step(); });
   const NoGrad no_grad;
   const double after = loss().item();

@@ -141,7 +141,7 @@ void vanishing(Lesson& lesson) {
   lesson.say("One state carries everything",
              "An RNN reads one token after the other into a state: h_t = tanh(h_(t-1) w_h + x_t "
              "w_x) (Elman 1990). Unrolled in time it is a deep network with the same weights in "
-             "each layer. The loss looks at the last state only, as an encoder's reader does.\n\n"
+             "each layer. The loss looks at the last state only.\n\n"
              "Going back, dh_(t-1) = (dh_t * (1 - h_t^2)) w_h^T. Here w_h shortens every vector to "
              "one half and the slope 1 - h_t^2 is at most 1: the gradient is at least halved "
              "at each step. It must vanish whenever the largest singular value of w_h is below 1 "
