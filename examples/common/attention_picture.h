@@ -18,9 +18,9 @@ struct AttentionTextOptions {
   std::size_t columns = 80;  ///< no line takes more
   bool color = false;        ///< escape sequences for a terminal
 };
-/// Heat maps of block characters, from blank to █, masked cells as ·, as many heads side by side as
-/// there is room for; below them the likeliest tokens of each step. Of a map that is too wide the
-/// first keys are shown, and a line says so.
+/// Heat maps of block characters, from blank (below 5 %) to █ (from 75 % on), masked cells as ·, as
+/// many heads side by side as there is room for; below them the likeliest tokens of each step. Of a
+/// map that is too wide the first keys are shown, and a line says so.
 std::string attention_text(const std::vector<AttentionView>& views,
                            const AttentionTextOptions& options);
 

@@ -19,6 +19,7 @@ constexpr std::size_t kLongestQuery = 8;  // columns of a label
 constexpr std::size_t kMostLetters = 6;   // of a key's label, one below the other
 constexpr std::size_t kNarrowest = 20;    // columns of a map: its notes need them
 constexpr std::array<const char*, 5> kShades{" ", "░", "▒", "▓", "█"};
+constexpr std::array<double, 4> kLeast{0.05, 0.25, 0.5, 0.75};  // weights, of the second and later
 
 // Columns of one map.
 struct Layout {
@@ -73,9 +74,10 @@ std::string row_line(const AttentionMap& map, const AttentionCells& cells, const
       line += faint + repeated("·", at.cell) + plain;
       continue;
     }
-    const double weight = std::clamp(cells.weight(query, key), 0.0, 1.0);
-    // Blank below 1/8, then a shade for each quarter.
-    const auto shade = static_cast<std::size_t>(std::lround(4 * weight));
+    const auto shade =
+        static_cast<std::size_t>(std::count_if(kLeast.begin(), kLeast.end(), [&](double least) {
+          return cells.weight(query, key) >= least;
+        }));
     line += blue + repeated(kShades.at(shade), at.cell) + plain;
   }
   return line;
@@ -223,8 +225,9 @@ std::string attention_text(const std::vector<AttentionView>& views,
     text += steps_text(view, columns);
   }
   return text +
-         cut_text("gradzoo attention: blank is below 1/8, ░ 1/4, ▒ 1/2, ▓ 3/4, █ 1; · is masked",
-                  columns) +
+         cut_text(
+             "gradzoo attention: ░ from 5 %, ▒ 25 %, ▓ 50 %, █ 75 % of the weight; · is masked",
+             columns) +
          "\n";
 }
 

@@ -206,7 +206,8 @@ const { attentionView } = (() => {
         heatmap(matrix.map((row) => row.map((cell) => cell && Math.round(1000 * cell) / 1000)), {
           label: `${partTitle(map.part)}, ${this.mean ? "mean" : headName(map)}`,
           rows: map.queries.map(shownToken), columns: map.keys.map(shownToken),
-          scale: "sequential", range: [0, 1], width: 380, onpoint: say });
+          scale: "sequential", range: [0, 1], onpoint: say,
+          cell: Math.max(6, Math.min(34, Math.floor(380 / map.keys.length))) });
       fill(this.enlarged, element("div", { class: "scroll" }, drawing), readout);
       if (focused) drawing.focus();
     }

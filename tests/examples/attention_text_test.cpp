@@ -44,7 +44,7 @@ TEST_CASE("attention_text: a map to the letter") {
       "   a b c\n"
       " a ██····\n"
       "bc ▓▓░░··\n"
-      " d   ▒▒▒▒\n"
+      " d ░░▒▒▓▓\n"
       "entropy 0.51 of 0.60\n"
       "diagonal 0.59\n"
       "anti-diagonal 0.18\n"
@@ -66,8 +66,8 @@ TEST_CASE("attention_text: long labels letter below letter") {
       "  a   g\n"
       "  b   e\n"
       "  c x …\n"
-      "a ░░▓▓\n"
-      "b   ▒▒▒▒\n";
+      "a ▒▒██\n"
+      "b   ▓▓▓▓\n";
   CHECK(contains(text, want));
 }
 
