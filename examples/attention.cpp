@@ -1,6 +1,5 @@
 // attention: shows what every attention head looks at while a model writes an answer
 #include <fmt/core.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -169,12 +168,6 @@ AttentionView view_of(const ZooCheckpoint& checkpoint, const Options& o) {
   return attention_view(checkpoint, name, *o.input, answers[0][0]);
 }
 
-std::size_t terminal_columns() {
-  winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
-}
-
 std::string json_lines(const std::vector<AttentionView>& views) {
   std::string text;
   for (const AttentionView& view : views) {
@@ -197,7 +190,7 @@ std::string content(const std::vector<AttentionView>& views, const Options& o) {
     case Format::terminal:
       break;
   }
-  return attention_text(views, {.columns = o.out ? 80 : terminal_columns(),
+  return attention_text(views, {.columns = o.out ? 80 : terminal_columns(STDOUT_FILENO),
                                 .color = !o.out && may_decorate(STDOUT_FILENO)});
 }
 

@@ -2,7 +2,6 @@
 #include "examples/common/progress.h"
 
 #include <fmt/core.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,13 +11,6 @@
 
 namespace gradzoo::examples {
 namespace {
-
-// Columns of the terminal; 80 where it does not say.
-std::size_t columns() {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
-}
 
 std::string bar(double fraction) {
   constexpr int width = 12;
@@ -79,7 +71,7 @@ void Progress::show(double fraction, const std::string& count,
   // Two bytes of each of the bar's characters take no column.
   std::size_t used = line.size() - 2 * 12 + 2 + time.size();
   for (const std::string& part : parts) {
-    if (used + 2 + part.size() >= columns()) break;
+    if (used + 2 + part.size() >= terminal_columns(STDERR_FILENO)) break;
     line += "  " + part;
     used += 2 + part.size();
   }

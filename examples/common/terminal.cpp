@@ -1,6 +1,7 @@
 // What may be sent to a terminal and not elsewhere.
 #include "examples/common/terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,6 +15,12 @@ bool may_decorate(int descriptor) {
     return std::string_view(value == nullptr ? "" : value);
   };
   return isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+}
+
+std::size_t terminal_columns(int descriptor) {
+  winsize size{};
+  const bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
 }
 
 Style terminal_style(bool on) {

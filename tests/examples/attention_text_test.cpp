@@ -43,7 +43,7 @@ TEST_CASE("attention_text: a map to the letter") {
       "layer 1, head 1\n"
       "   a b c\n"
       " a ██····\n"
-      "bc ▓▓░░··\n"
+      "bc ▓▓▒▒··\n"
       " d ░░▒▒▓▓\n"
       "entropy 0.51 of 0.60\n"
       "diagonal 0.59\n"
