@@ -30,6 +30,8 @@ namespace lessons {
 void expression(Lesson& lesson);
 void neuron(Lesson& lesson);
 void matrices(Lesson& lesson);
+void cross_entropy(Lesson& lesson);
+void layer_norm(Lesson& lesson);
 void self_attention(Lesson& lesson);
 void heads(Lesson& lesson);
 void vanishing(Lesson& lesson);
