@@ -249,6 +249,21 @@ def without_keys():
     assert output.decode().replace("\r", "") == plain("1"), output[:500]
 
 
+def other_terminals():
+    """terminals of other kinds show the same"""
+    for name in ["xterm-256color", "screen", "tmux", "vt100", "linux"]:
+        with on_terminal("1", TERM=name) as session:
+            at(session, 1)
+            session.press("b")
+            other = session.wait(lambda s: "backward" in s.lines()[0], "backward").text()
+            quit_well(session)
+        with on_terminal("1") as session:
+            at(session, 1)
+            session.press("b")
+            usual = session.wait(lambda s: "backward" in s.lines()[0], "backward").text()
+            assert other == usual, (name, other)
+
+
 def other_locales():
     """signs beyond ASCII are shown whatever the locale says"""
     for locale in ["C", "C.UTF-8", "xx_XX"]:
@@ -261,5 +276,5 @@ def other_locales():
 if __name__ == "__main__":
     sys.exit(run_cases([
         steps_to_the_end, jumps, checks, helps_with_keys, same_as_plain, resizes, scrolls,
-        stops_politely, the_terminal_goes, colours, poor_terminals, without_keys, other_locales
+        stops_politely, the_terminal_goes, colours, poor_terminals, without_keys, other_terminals, other_locales
     ]))

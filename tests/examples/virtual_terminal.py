@@ -12,7 +12,7 @@ import unicodedata
 
 from cases import open_terminal
 
-SEQUENCE = re.compile(r"\x1b(?:\[([?>!]?)([0-9;]*)([@-~])|([()])(.)|([=>78M]))")
+SEQUENCE = re.compile(r"\x1b(?:\[([?>!]?)([0-9;]*)([@-~])|([()])(.)|([=>78MHg]))")
 
 
 def width_of(character):
@@ -102,7 +102,7 @@ class Screen:
             self.move_lines(self.top, 1)
             return
         private, numbers, final = found[1], found[2], found[3]
-        if final is None or final in "lht" or private in (">", "!"):  # modes
+        if final is None or final in "lht" or private in (">", "!") or private and final == "c":  # modes
             if private == "?" and "1049" in numbers:
                 self.alternate = final == "h"
             if private == "" and numbers == "4":

@@ -140,13 +140,19 @@ void put_status(Window& window, const Stepper& stepper, std::size_t lines, std::
   if (!stepper.message().empty()) {
     window.put(row, 0, stepper.message(), Look::bold, column);
   } else {
-    constexpr std::array<std::string_view, 3> kHints = {
-        "n next  p back  b backward  f forward  g N go  c check  ? help  q quit",
-        "n/p step  b/f part  g N  c check  ? help  q quit", "n p b f g c  ? help  q quit"};
+    using Hints = std::array<std::string_view, 3>;
+    const Hints hints =
+        stepper.scrolls()
+            ? Hints{"n next  p back  b/f part  g N go  c check  j/k scroll  ? help  q quit",
+                    "n/p step  b/f part  g N  c  j/k scroll  ? help  q quit",
+                    "n p b f g c j k  ? help  q quit"}
+            : Hints{"n next  p back  b backward  f forward  g N go  c check  ? help  q quit",
+                    "n/p step  b/f part  g N  c check  ? help  q quit",
+                    "n p b f g c  ? help  q quit"};
     const auto fits = [&](std::string_view hint) {
       return static_cast<int>(hint.size()) + 2 <= column;
     };
-    const auto hint = std::find_if(kHints.begin(), kHints.end() - 1, fits);
+    const auto hint = std::find_if(hints.begin(), hints.end() - 1, fits);
     window.put(row, 0, *hint, Look::dim, column);
   }
   window.put(row, column, seen);
