@@ -55,10 +55,12 @@ void heads(Lesson& lesson) {
              "First without any weights: queries, keys and values are all x. So x gets its "
              "gradient through three uses of its heads.");
   lesson.walk("Two heads of x", {{"x", x}, {"wanted", wanted}}, [&] {
-    const Tensor split = nn::split_heads(x, 2);                              // [1, 2, 3, 2]
-    const Tensor scores = matmul(split, transpose(split)) / std::sqrt(2.0);  // [1, 2, 3, 3]
-    const Tensor context = matmul(softmax(scores), split);                   // [1, 2, 3, 2]
-    return mse_loss(nn::merge_heads(context), wanted);                       // [1, 3, 4]
+    const Tensor split = lesson.name("heads", nn::split_heads(x, 2));  // [1, 2, 3, 2]
+    const Tensor scores =
+        lesson.name("scores", matmul(split, transpose(split)) / std::sqrt(2.0));  // [1, 2, 3, 3]
+    const Tensor weights = lesson.name("weights", softmax(scores));
+    const Tensor context = lesson.name("context", matmul(weights, split));  // [1, 2, 3, 2]
+    return mse_loss(nn::merge_heads(context), wanted);                      // [1, 3, 4]
   });
 
   const nn::MultiheadAttention layer = make_layer(2, lesson.rng());

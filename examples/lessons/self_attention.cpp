@@ -19,16 +19,16 @@ struct Attention {
 
 // Attention(Q, K, V) = softmax(Q K^T / sqrt(d)) V of tokens x [n, d], formula (1) of Vaswani et
 // al. 2017. `hidden` is true where a query (row) may not see a key (column).
-Attention attend(const Tensor& x, const Tensor& w_q, const Tensor& w_k, const Tensor& w_v,
-                 const Tensor& hidden = {}) {
-  const Tensor q = matmul(x, w_q);
-  const Tensor k = matmul(x, w_k);
-  const Tensor v = matmul(x, w_v);
+Attention attend(Lesson& lesson, const Tensor& x, const Tensor& w_q, const Tensor& w_k,
+                 const Tensor& w_v, const Tensor& hidden = {}) {
+  const Tensor q = lesson.name("q", matmul(x, w_q));
+  const Tensor k = lesson.name("k", matmul(x, w_k));
+  const Tensor v = lesson.name("v", matmul(x, w_v));
   const double d = static_cast<double>(q.size(1));
-  Tensor scores = matmul(q, transpose(k)) / std::sqrt(d);
-  if (hidden.defined()) scores = masked_fill(scores, hidden, -INFINITY);
-  const Tensor weights = softmax(scores);  // of each row
-  return {weights, matmul(weights, v)};
+  Tensor scores = lesson.name("scores", matmul(q, transpose(k)) / std::sqrt(d));
+  if (hidden.defined()) scores = lesson.name("masked", masked_fill(scores, hidden, -INFINITY));
+  const Tensor weights = lesson.name("weights", softmax(scores));  // of each row
+  return {weights, lesson.name("context", matmul(weights, v))};
 }
 
 constexpr std::int64_t kDraws = 1000, kKeys = 4;
@@ -105,12 +105,12 @@ void self_attention(Lesson& lesson) {
       "The loss, so that there is something to improve: the mean squared distance to a wanted "
       "result. Going back, look at x: it made q, k and v, so its gradient is a sum of three.");
   lesson.walk("Self-attention of four tokens", names,
-              [&] { return mse_loss(attend(x, w_q, w_k, w_v).context, wanted); });
+              [&] { return mse_loss(attend(lesson, x, w_q, w_k, w_v).context, wanted); });
   lesson.say("Who looked at whom",
              "The weights: a row for each query, a column for each key. Each row adds up to 1. The "
              "gradient of each row of scores adds up to 0: if all scores of a row rise alike, the "
              "weights stay what they are.",
-             grid("query", tokens, tokens, attend(x, w_q, w_k, w_v).weights));
+             grid("query", tokens, tokens, attend(lesson, x, w_q, w_k, w_v).weights));
 
   const Tensor hidden = logical_not(nn::causal_mask(4));
   names.emplace_back("hidden", hidden);
@@ -121,12 +121,12 @@ void self_attention(Lesson& lesson) {
              "(section 3.2.3 of the paper), and exp(-inf) is 0. This is the causal mask: true, "
              "that is hidden, above the diagonal.");
   lesson.walk("The same with a causal mask", names,
-              [&] { return mse_loss(attend(x, w_q, w_k, w_v, hidden).context, wanted); });
+              [&] { return mse_loss(attend(lesson, x, w_q, w_k, w_v, hidden).context, wanted); });
   lesson.say("Who looked at whom, masked",
              "Above the diagonal every weight is exactly 0, and so is the gradient of every score "
              "there: the future has no influence, forward or backward. \"the\" sees itself alone; "
              "its weight is 1 whatever its score, so no score in its row gets a gradient.",
-             grid("query", tokens, tokens, attend(x, w_q, w_k, w_v, hidden).weights));
+             grid("query", tokens, tokens, attend(lesson, x, w_q, w_k, w_v, hidden).weights));
 
   show_scaling(lesson);
 }

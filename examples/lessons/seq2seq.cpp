@@ -51,16 +51,16 @@ struct Seq2Seq {
 Tensor row(const Tensor& x, std::int64_t i) { return slice(x, 0, i, i + 1); }
 
 // Source ids [n] -> the states after each word, [n, 2].
-Tensor encode(const Seq2Seq& model, const Tensor& ids) {
+Tensor encode(Lesson& lesson, const Seq2Seq& model, const Tensor& ids) {
   const Scope scope("Encoder");
   const Tensor words = model.source(ids);
   std::vector<Tensor> states;
   Tensor h = zeros({1, kWidth}, DType::f64);
   for (std::int64_t t = 0; t < ids.size(0); ++t) {
     h = model.encoder(row(words, t), h);
-    states.push_back(h);
+    states.push_back(lesson.name(fmt::format("h{}", t + 1), h));
   }
-  return concat(states);
+  return lesson.name("h", concat(states));
 }
 
 // How much the decoder, in state s [1, 2], takes of each encoder state: softmax over j of
@@ -77,21 +77,22 @@ struct Decoded {
 };
 
 // Teacher forcing: target ids [m] begin with <s>.
-Decoded decode(const Seq2Seq& model, const Tensor& ids, const Tensor& memory) {
+Decoded decode(Lesson& lesson, const Seq2Seq& model, const Tensor& ids, const Tensor& memory) {
   const Scope scope("Decoder");
   const Tensor words = model.target(ids);
-  const Tensor keys = model.key_proj(memory);
+  const Tensor keys = lesson.name("keys", model.key_proj(memory));
   std::vector<Tensor> states, alignment;
-  Tensor s = row(memory, memory.size(0) - 1);
+  Tensor s = lesson.name("s0", row(memory, memory.size(0) - 1));
   for (std::int64_t t = 0; t < ids.size(0); ++t) {
     const Scope step("Step");
-    const Tensor weights = align(model, s, keys);
-    const Tensor context = matmul(weights, memory);  // [1, 2]
+    const Tensor weights = lesson.name(fmt::format("weights{}", t + 1), align(model, s, keys));
+    const Tensor context =
+        lesson.name(fmt::format("context{}", t + 1), matmul(weights, memory));  // [1, 2]
     s = model.decoder(concat({row(words, t), context}, 1), s);
-    states.push_back(s);
+    states.push_back(lesson.name(fmt::format("s{}", t + 1), s));
     alignment.push_back(weights);
   }
-  return {model.generator(concat(states)), concat(alignment)};
+  return {lesson.name("logits", model.generator(concat(states))), concat(alignment)};
 }
 
 }  // namespace
@@ -118,7 +119,8 @@ void seq2seq(Lesson& lesson) {
       "\"black\" and should write \"the\", \"black\", \"cat\". The loss is the mean cross-entropy "
       "of these three.");
   lesson.walk("A sentence through encoder and decoder", names, [&] {
-    return cross_entropy(decode(model, target_in, encode(model, source)).logits, target_out);
+    return cross_entropy(decode(lesson, model, target_in, encode(lesson, model, source)).logits,
+                         target_out);
   });
   lesson.say(
       "The alignment",
@@ -127,10 +129,11 @@ void seq2seq(Lesson& lesson) {
       "a trained model \"black\" would look at \"noir\" and \"cat\" at \"chat\", though nobody "
       "told it: figure 3 of the paper has \"European Economic Area\" and \"zone économique "
       "européenne\" cross like that.\n\n"
-      "The states h (the first concat) were used five times: as keys, as the decoder's first "
+      "The states h were used five times: as keys, as the decoder's first "
       "state, and in the context of each of three steps. So five gradients are added up in "
       "them: every step of the decoder speaks to every source word.",
-      grid("written", english, french, decode(model, target_in, encode(model, source)).alignment));
+      grid("written", english, french,
+           decode(lesson, model, target_in, encode(lesson, model, source)).alignment));
 }
 
 }  // namespace gradzoo::examples::lessons

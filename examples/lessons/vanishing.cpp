@@ -33,28 +33,29 @@ Weights make_weights() {
 }
 
 // The states after each token: h_t = tanh(h_(t-1) w_h + x_t w_x) (Elman 1990).
-std::vector<Tensor> run_rnn(const Weights& w, const std::vector<Tensor>& x) {
+std::vector<Tensor> run_rnn(Lesson& lesson, const Weights& w, const std::vector<Tensor>& x) {
   std::vector<Tensor> states;
   Tensor h = w.h0;
   for (const Tensor& token : x) {
     const Scope scope("Step");
     const Tensor before = matmul(h, w.w_h);
     const Tensor now = matmul(token, w.w_x);
-    h = tanh(before + now);
+    h = lesson.name(fmt::format("h{}", states.size() + 1), tanh(before + now));
     states.push_back(h);
   }
   return states;
 }
 
 // What the last token reads from all of them: softmax(q K^T / sqrt(d)) V.
-Tensor run_attention(const Weights& w, const std::vector<Tensor>& x) {
+Tensor run_attention(Lesson& lesson, const Weights& w, const std::vector<Tensor>& x) {
   const Scope scope("Attention");
-  const Tensor all = concat(x);                                    // [n, 2]
-  const Tensor q = matmul(x.back(), w.w_q);                        // [1, 2]
-  const Tensor k = matmul(all, w.w_k);                             // [n, 2]
-  const Tensor v = matmul(all, w.w_v);                             // [n, 2]
-  const Tensor scores = matmul(q, transpose(k)) / std::sqrt(2.0);  // [1, n]
-  return matmul(softmax(scores), v);                               // [1, 2]
+  const Tensor all = concat(x);                                                           // [n, 2]
+  const Tensor q = lesson.name("q", matmul(x.back(), w.w_q));                             // [1, 2]
+  const Tensor k = lesson.name("k", matmul(all, w.w_k));                                  // [n, 2]
+  const Tensor v = lesson.name("v", matmul(all, w.w_v));                                  // [n, 2]
+  const Tensor scores = lesson.name("scores", matmul(q, transpose(k)) / std::sqrt(2.0));  // [1, n]
+  const Tensor weights = lesson.name("weights", softmax(scores));                         // [1, n]
+  return lesson.name("context", matmul(weights, v));                                      // [1, 2]
 }
 
 std::vector<Tensor> make_tokens(std::int64_t count, Rng& rng) {
@@ -72,11 +73,12 @@ std::vector<double> gradient_sizes(const Tensor& loss, const std::vector<Tensor>
 
 void show_steps(Lesson& lesson, const Weights& w, const std::vector<Tensor>& x,
                 const Tensor& wanted) {
-  const std::vector<Tensor> states = run_rnn(w, x);
+  const std::vector<Tensor> states = run_rnn(lesson, w, x);
   const Tensor loss = mse_loss(states.back(), wanted);
   const std::vector<double> by_state = gradient_sizes(loss, states);
   const std::vector<double> by_token = gradient_sizes(loss, x);
-  const std::vector<double> attended = gradient_sizes(mse_loss(run_attention(w, x), wanted), x);
+  const std::vector<double> attended =
+      gradient_sizes(mse_loss(run_attention(lesson, w, x), wanted), x);
   WalkTable table{{"step", "RNN: state", "RNN: token", "attention: token"}, {}};
   for (std::size_t t = 0; t < x.size(); ++t) {
     table.rows.push_back({std::to_string(t + 1), fmt::format("{:.5f}", by_state[t]),
@@ -95,7 +97,8 @@ struct Shares {
   double rnn = 0, attention = 0;
 };
 
-Shares first_shares(const Weights& w, std::int64_t length, Rng& rng) {
+Shares first_shares(Lesson& lesson, const Weights& w, std::int64_t length) {
+  Rng& rng = lesson.rng();
   constexpr int kDraws = 100;
   double rnn_first = 0, rnn_all = 0, attention_first = 0, attention_all = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
@@ -106,8 +109,8 @@ Shares first_shares(const Weights& w, std::int64_t length, Rng& rng) {
       first += sizes.front();
       for (const double size : sizes) all += size / static_cast<double>(length);
     };
-    add(mse_loss(run_rnn(w, x).back(), wanted), rnn_first, rnn_all);
-    add(mse_loss(run_attention(w, x), wanted), attention_first, attention_all);
+    add(mse_loss(run_rnn(lesson, w, x).back(), wanted), rnn_first, rnn_all);
+    add(mse_loss(run_attention(lesson, w, x), wanted), attention_first, attention_all);
   }
   return {rnn_first / rnn_all, attention_first / attention_all};
 }
@@ -115,7 +118,7 @@ Shares first_shares(const Weights& w, std::int64_t length, Rng& rng) {
 void show_lengths(Lesson& lesson, const Weights& w) {
   WalkTable table{{"tokens", "RNN", "attention"}, {}};
   for (const std::int64_t length : {2, 4, 8, 16, 32}) {
-    const Shares shares = first_shares(w, length, lesson.rng());
+    const Shares shares = first_shares(lesson, w, length);
     table.rows.push_back({std::to_string(length), fmt::format("{:.1e}", shares.rnn),
                           fmt::format("{:.2f}", shares.attention)});
   }
@@ -147,7 +150,7 @@ void vanishing(Lesson& lesson) {
              "at each step. It must vanish whenever the largest singular value of w_h is below 1 "
              "(Pascanu et al. 2013), and may explode when it is above.");
   lesson.walk("An RNN over six tokens", names,
-              [&] { return mse_loss(run_rnn(w, x).back(), wanted); });
+              [&] { return mse_loss(run_rnn(lesson, w, x).back(), wanted); });
 
   forget_gradients(names);
   names = {{"w_q", w.w_q}, {"w_k", w.w_k}, {"w_v", w.w_v}};
@@ -158,7 +161,7 @@ void vanishing(Lesson& lesson) {
              "however long the sequence is (table 1 of Vaswani et al. 2017: maximum path length "
              "O(1), for a recurrent layer O(n)).");
   lesson.walk("Attention over six tokens", names,
-              [&] { return mse_loss(run_attention(w, x), wanted); });
+              [&] { return mse_loss(run_attention(lesson, w, x), wanted); });
 
   show_steps(lesson, w, x, wanted);
   show_lengths(lesson, w);

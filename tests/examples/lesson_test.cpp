@@ -51,6 +51,25 @@ TEST_CASE("lesson: notes and updates are steps") {
   CHECK_THROWS_AS(lesson.say("t", "", {{"a", "b"}, {{"1"}}}), Error);
 }
 
+TEST_CASE("lesson: what is computed on the way can be called by a name, within a walk") {
+  const Tensor x = leaf({1, -2});
+  Lesson lesson("", 1);
+  const auto f = [&] {
+    const Tensor squares = lesson.name("squares", x * x);
+    return sum(lesson.name("double", squares * 2.0));
+  };
+  CHECK(f().item() == 10);  // outside a walk it is nothing but the tensor
+  CHECK(lesson.name("constant", tensor({1})).numel() == 1);
+  lesson.walk("f", {{"x", x}}, f);
+  lesson.walk("g", {{"x", x}}, [&] { return sum(x * x); });
+  const Walk& walk = lesson.result();
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < walk.nodes.size(); ++i) labels.push_back(walk.label(i));
+  CHECK(labels == std::vector<std::string>{"x", "squares", "%3", "double", "%5", "x", "%2", "%3"});
+  CHECK(walk.graphs[0].dot.find("squares") != std::string::npos);
+  CHECK(walk.nodes[1].differences.size() == 2);
+}
+
 TEST_CASE("lesson: the same seed draws the same numbers") {
   Lesson a("", 5), b("", 5), c("", 6);
   const double first = a.rng().uniform();

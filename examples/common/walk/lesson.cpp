@@ -68,6 +68,14 @@ TracedRun run_traced(const Names& names, const std::function<Tensor()>& function
   return run;
 }
 
+// What the node with this sequence is called; "" without a name.
+std::string name_of(std::uint64_t sequence, const Names& names) {
+  for (const auto& [name, tensor] : names) {
+    if (tensor.requires_grad() && tensor.node()->sequence == sequence) return name;
+  }
+  return "";
+}
+
 // The sequence of a node that is newer than all before it.
 std::uint64_t newest_sequence() { return scalar(0).requires_grad_().node()->sequence; }
 
@@ -89,13 +97,27 @@ void Lesson::say(const std::string& title, const std::string& text, const WalkTa
   walk_.steps.push_back(std::move(step));
 }
 
+Tensor Lesson::name(const std::string& name, const Tensor& x) {
+  if (recording_) called_.emplace_back(name, x);
+  return x;
+}
+
 Tensor Lesson::walk(const std::string& title, const Names& names,
                     const std::function<Tensor()>& function) {
   const std::uint64_t before = newest_sequence();
-  TracedRun run = run_traced(names, function);
+  called_ = names;
+  recording_ = true;
+  TracedRun run = run_traced(called_, function);
+  recording_ = false;
   const std::vector<Origin> origins =
       add_graph(walk_, title, names, run.steps, run.result.node()->sequence);
   WalkGraph& graph = walk_.graphs.back();
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    if (walk_.nodes[graph.first + i].kind == WalkNode::Kind::op) {
+      walk_.nodes[graph.first + i].name = name_of(origins[i].sequence, called_);
+    }
+  }
+  called_.clear();
   graph.dot = std::move(run.dot);
   while (run.steps.back().backward) run.steps.pop_back();
   const Differences differences(function, run.steps, run.result);

@@ -37,6 +37,9 @@ class Lesson {
   Tensor walk(const std::string& title, const Names& names,
               const std::function<Tensor()>& function);
 
+  /// In a function that walk() records: `x`, which is called `name` from then on. Elsewhere: `x`.
+  Tensor name(const std::string& name, const Tensor& x);
+
   /// A step that shows what `change`, an optimizer's step for instance, does to the named tensors.
   void update(const std::string& title, const std::string& text, const Names& names,
               const std::function<void()>& change);
@@ -46,6 +49,8 @@ class Lesson {
  private:
   Rng rng_;
   Walk walk_;
+  bool recording_ = false;
+  Names called_;  // the names that walk() was given, and those that the function gave
 };
 
 }  // namespace gradzoo::examples
