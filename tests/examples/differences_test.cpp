@@ -124,8 +124,9 @@ TEST_CASE("differences: leaves that do not lie in a row, and one that the functi
   Tensor x = transpose(tensor({{1, 2, 3}, {4, 5, 6}}, DType::f64)).requires_grad_();
   REQUIRE_FALSE(x.is_contiguous());
   const Tensor weights = tensor({{1, 2}, {3, 4}, {5, 6}}, DType::f64);
+  std::vector<Tensor> kept;  // alive, but used by one run only
   const Walk walk = walk_of({{"x", x}}, [&] {
-    const Tensor own = leaf({1, 2});
+    const Tensor own = kept.emplace_back(leaf({1, 2}));
     return sum(x * weights * own);
   });
   const WalkNode& node = walk.nodes[0];

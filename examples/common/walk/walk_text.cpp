@@ -148,7 +148,7 @@ class Card {
     if (values.size() == 1 && columns(head) + 2 + columns(values[0]) <= width_) {
       return put(head + "  " + values[0]);
     }
-    put(cut(head, width_));
+    put(cut(head.substr(0, head.find_last_not_of(' ') + 1), width_));
     for (const std::string& line : values) {
       const bool blank = line.find_first_not_of(' ') == std::string::npos;
       put(blank ? "" : "      " + line);
