@@ -86,8 +86,7 @@ const { attentionView } = (() => {
         element("div", { class: "attention-all" }, PARTS.map((part) => this.partElement(part))),
         element("div", { class: "attention-closer" }, this.title,
           element("p", { class: "attention-choice" }, this.one, " ", this.all), this.enlarged),
-        element("div", {}, this.lines, this.statistics),
-        this.steps);
+        this.lines, this.statistics, this.steps);
     }
 
     // A grid of small maps: a row for each layer, a column for each head.
@@ -95,8 +94,9 @@ const { attentionView } = (() => {
       const heads = this.headsOf(part);
       if (heads.length === 0) return null;
       const columns = 1 + Math.max(...heads.map((head) => head.map.head));
+      const [name, about] = partTitle(part).split(": ");
       return element("div", { class: "attention-part" },
-        element("h3", {}, partTitle(part)),
+        element("h3", {}, name, element("span", { class: "faint attention-about" }, about)),
         element("div", { class: "scroll" },
           element("div", { class: "attention-heads", role: "group", "aria-label": partTitle(part),
             style: `grid-template-columns: repeat(${columns}, max-content)` },
@@ -187,7 +187,10 @@ const { attentionView } = (() => {
           "While the encoder reads, nothing is written: rows of the other maps belong to steps.") :
         null,
         attentionSteps(this.answer.steps, map, matrix));
-      fill(this.statistics, attentionStatistics(this.headsOf(map.part).map((h) => h.map), map));
+      fill(this.statistics, element("h3", {}, "Heads in numbers"),
+        attentionStatistics(this.headsOf(map.part).map((h) => h.map), map),
+        element("p", { class: "faint attention-about" }, "Entropy in nats, of at most that of ",
+          "equal weights; and the mean weight on the diagonals and on the previous token."));
     }
 
     fillEnlarged(map, matrix) {
