@@ -1,6 +1,7 @@
 // Elements made without HTML: text is always text, whatever is in it.
 
 // element("td", {class: "number", onclick: f}, "text", child, ...); svg("rect", {x: 1}) likewise.
+// Attributes and children that are null, undefined or false are left out.
 function build(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -8,7 +9,7 @@ function build(node, attributes, children) {
     else if (value !== false && value != null) node.setAttribute(name, value);
   }
   for (const child of children.flat(Infinity)) {
-    if (child != null) node.append(child);
+    if (child != null && child !== false) node.append(child);
   }
   return node;
 }
@@ -23,8 +24,8 @@ function svg(tag, attributes, ...children) {
 
 // Replaces what is inside `node`.
 function fill(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter((child) => child != null));
-  return node;
+  node.replaceChildren();
+  return build(node, {}, children);
 }
 
 // A number as the programs print it: at most `digits` significant ones, no trailing zeros.
