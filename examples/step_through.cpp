@@ -9,6 +9,7 @@
 #include "examples/common/program.h"
 #include "examples/common/terminal.h"
 #include "examples/common/walk/screen.h"
+#include "examples/common/walk/walk_page.h"
 #include "examples/common/walk/walk_text.h"
 #include "examples/lessons/lessons.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 struct Options {
   std::string lesson = "1";
-  std::optional<std::string> dot;
+  std::optional<std::string> html, dot;
   std::int64_t seed = 1;
   bool list = false;
   bool plain = false;
@@ -30,6 +31,9 @@ void add_options(CLI::App& app, Options& o) {
   app.add_flag("--list", o.list, "only list the lessons");
   app.add_flag("--plain", o.plain,
                "print all steps one after the other, as is done when the output is no terminal");
+  app.add_option("--html", o.html,
+                 "write the lesson as a page that opens from disk: graph, steps, heat maps")
+      ->type_name("FILE");
   app.add_option("--dot", o.dot,
                  "write the graphs of the lesson's functions, with values and gradients, for "
                  "Graphviz: dot -Tsvg -O FILE draws them")
@@ -44,11 +48,10 @@ int list() {
   return kDone;
 }
 
-int write_dot(const std::string& path, const Walk& walk) {
+void write_dot(const std::string& path, const Walk& walk) {
   AtomicFile file(path);
   for (const WalkGraph& graph : walk.graphs) file.write(graph.dot);
   file.commit();
-  return kDone;
 }
 
 void print_lines(const std::vector<std::string>& lines) {
@@ -68,7 +71,9 @@ int print_steps(const Walk& walk) {
 int run(const Options& o) {
   if (o.list) return list();
   const Walk walk = run_lesson(find_lesson(o.lesson), static_cast<std::uint64_t>(o.seed));
-  if (o.dot) return write_dot(*o.dot, walk);
+  if (o.html) write_walk_page(*o.html, walk);
+  if (o.dot) write_dot(*o.dot, walk);
+  if (o.html || o.dot) return kDone;
   if (o.plain || isatty(STDOUT_FILENO) == 0) return print_steps(walk);
   return step_on_terminal(walk, [&] { return print_steps(walk); });
 }

@@ -52,11 +52,12 @@ const { stepCard, nodeCard } = (() => {
           element("td", { class: fine ? "" : "bad" }, numberText(relative, 2)))))));
   }
 
-  // Reads out the cell pointed at, and outlines where it came from in each of `targets`
-  // ([{input, name, outline}]).
+  // Reads out the cell pointed at, and outlines in each of `targets` ([{input, name, outline}]) the
+  // cells that y was made from, or that dy flows to: they are the same.
   function pointer(node, name, tensor, targets) {
+    const what = name === "y" ? "what it was made from" : "where it flows to";
     const readout = element("div", { class: "readout faint small", role: "status" },
-      walk.hasSources(node) ? `Point at a cell of ${name} to see what it was made from.` : "");
+      walk.hasSources(node) ? `Point at a cell of ${name} to see ${what}.` : "");
     const onpoint = (cell) => {
       const found = targets.map((target) =>
         cell === null ? [] : walk.sourcesOf(node, target.input, cell));
@@ -65,7 +66,7 @@ const { stepCard, nodeCard } = (() => {
       const from = targets.map((target, i) => `${found[i].length} of ${target.name}`);
       const number = numberText(tensor.values[cell], 6);
       fill(readout, `${name}${walk.place(tensor.shape, cell)} = ${number}`,
-        walk.hasSources(node) ? `, from ${from.join(" and ")}` : "");
+        walk.hasSources(node) ? `, ${name === "y" ? "from" : "to"} ${from.join(" and ")}` : "");
     };
     return { readout, onpoint };
   }

@@ -48,11 +48,12 @@ function listView({ go, look }) {
   }
 
   function entries(drawing) {
-    const place = placeOf(index);
+    const place = placeOf(index), seen = new Set();  // a leaf of many users has several boxes
     return element("ul", {}, drawing.items.map((item, i) => {
       const mark = place.mark(item), text = inputsOf(drawing, i);
       if (item.kind === "module") return moduleEntry(item, mark, text);
-      if (item.kind !== "value") return null;
+      if (item.kind !== "value" || seen.has(item.node)) return null;
+      seen.add(item.node);
       return element("li", {}, element("button", {
         class: `box value ${walk.nodes[item.node].kind} ${mark}`, "data-node": item.node,
         "aria-current": mark.includes("here") ? "step" : null, onclick: () => activate(item) },

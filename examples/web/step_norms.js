@@ -17,7 +17,7 @@ function normsView() {
       const known = index >= complete;
       const share = most > 0 && Number.isFinite(norm) ? norm / most : 0;
       return element("div", { class: known ? "bar" : "bar open", "data-layer": name },
-        element("span", { class: "bar-name" }, name),
+        element("span", { class: "bar-name", title: name }, name),
         element("span", { class: "bar-room" },
           element("span", { class: "bar-fill", style: `width: ${(100 * share).toFixed(2)}%` })),
         element("span", { class: "number" }, known ? numberText(norm) : "not yet"));

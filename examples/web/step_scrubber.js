@@ -13,11 +13,11 @@ function scrubber(show) {
 
   const button = (label, title, onclick) =>
     element("button", { title, "aria-label": title, onclick }, label);
-  const first = button("⏮", "first step (Home)", () => go(0));
+  const first = button("|◀", "first step (Home)", () => go(0));
   const previous = button("◀", "one step back (left arrow)", () => go(index - 1));
   const play = button("▶ Play", "play (space)", () => toggle());
   const next = button("▶", "one step on (right arrow)", () => go(index + 1));
-  const end = button("⏭", "last step (End)", () => go(last));
+  const end = button("▶|", "last step (End)", () => go(last));
   const backward = button("Backward", "the next backward part (b)", () => go(backwardPart()));
   const range = element("input", { type: "range", min: 1, max: last + 1, value: 1,
     "aria-label": "step", oninput: () => go(Number(range.value) - 1) });
@@ -83,7 +83,7 @@ function scrubber(show) {
     if (playing !== null) return stop();
     if (index === last) put(0);
     playing = setInterval(() => go(index + 1), EVERY);
-    fill(play, "⏸ Pause");
+    fill(play, "‖ Pause");
     play.setAttribute("aria-label", "pause (space)");
     play.title = "pause (space)";
     return undefined;

@@ -49,6 +49,18 @@ def seeds_differ():
     assert right("neuron", "--seed", "2") != right("neuron")
 
 
+def writes_page():
+    """--html writes a page, beside the graphs when both are wanted"""
+    with tempfile.TemporaryDirectory() as folder:
+        page, graphs = os.path.join(folder, "page.html"), os.path.join(folder, "graphs.dot")
+        assert right("expression", "--html", page, "--dot", graphs) == ""
+        with open(page, encoding="utf-8") as file:
+            assert file.read().startswith("<!DOCTYPE html>")
+        assert os.path.exists(graphs)
+        process = run("expression", "--html", os.path.join(folder, "no", "x.html"))
+        assert process.returncode == 1 and "no/x.html" in process.stderr, process.stderr
+
+
 def writes_dot():
     """--dot writes a graph for each function, with values and gradients"""
     with tempfile.TemporaryDirectory() as folder:
@@ -92,5 +104,5 @@ def output_that_ends():
 
 
 if __name__ == "__main__":
-    sys.exit(run_cases([lists_lessons, all_steps_as_text, seeds_differ, writes_dot, mistakes,
-                        output_that_ends]))
+    sys.exit(run_cases([lists_lessons, all_steps_as_text, seeds_differ, writes_dot, writes_page,
+                        mistakes, output_that_ends]))

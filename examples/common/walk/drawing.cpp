@@ -8,11 +8,15 @@
 #include <map>
 #include <set>
 
+#include "core/format.h"
+
 namespace gradzoo::examples {
 namespace {
 
 using Kind = DrawnItem::Kind;
 using Edge = std::pair<std::size_t, std::size_t>;
+
+constexpr std::size_t kMostUsers = 6;  // of a leaf that is drawn once
 
 // Which module each value of one function belongs to.
 class Homes {
@@ -149,7 +153,8 @@ class Level {
     if (node.kind == WalkNode::Kind::op) {
       return {kind, id, {}, node.op.name, label + " " + shape};
     }
-    return {kind, id, {}, label, shape};
+    const bool single = node.value.defined() && node.value.numel() == 1;
+    return {kind, id, {}, label, single ? "= " + summary(node.value) : shape};
   }
 
   // The same for modules that a reader would call the same.
@@ -220,7 +225,25 @@ class Level {
           fmt::format("{} \u00d7 {}", without_number(items[i].title), items[i].scopes.size());
       items[i].detail = chains.contains(i) ? "one after the other" : "side by side";
     }
-    return {drawing_.graph, drawing_.scope, std::move(items), {edges.begin(), edges.end()}};
+    return spread({drawing_.graph, drawing_.scope, std::move(items), {edges.begin(), edges.end()}});
+  }
+
+  // A leaf that very many use, or a value from outside, gets a box beside each user: lines all over
+  // a drawing can be neither read nor laid out in time.
+  Drawing spread(Drawing drawing) const {
+    std::vector<std::size_t> users(drawing.items.size(), 0), drawn(users);
+    for (const Edge& edge : drawing.edges) ++users[edge.first];
+    for (Edge& edge : drawing.edges) {
+      const std::size_t from = edge.first;
+      const DrawnItem& item = drawing.items[from];
+      const bool movable =
+          item.kind == Kind::from ||
+          (item.kind == Kind::value && walk_.nodes[item.node].kind != WalkNode::Kind::op);
+      if (!movable || users[from] <= kMostUsers || ++drawn[from] == 1) continue;
+      edge.first = drawing.items.size();
+      drawing.items.push_back(DrawnItem(item));
+    }
+    return drawing;
   }
 
   const Walk& walk_;

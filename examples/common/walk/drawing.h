@@ -34,7 +34,8 @@ struct Drawing {
 
 /// All drawings of a walk, a module's before those of the modules in it. Modules that follow each
 /// other in a chain, or stand side by side and give to the same, are folded when their names (but
-/// for a number at the end), ops and shapes are the same.
+/// for a number at the end), ops and shapes are the same. A leaf of
+/// very many users has several boxes.
 std::vector<Drawing> drawings_of(const Walk& walk);
 
 }  // namespace gradzoo::examples

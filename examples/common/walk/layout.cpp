@@ -13,7 +13,7 @@
 namespace gradzoo::examples {
 namespace {
 
-constexpr std::chrono::seconds kLimit(30);
+constexpr std::chrono::seconds kLimit(20);
 constexpr double kInch = 72;  // pixels
 
 double letters(const std::string& utf8) {
@@ -24,7 +24,7 @@ double letters(const std::string& utf8) {
 
 std::string dot_text(const Drawing& drawing) {
   std::string out =
-      "digraph drawing {\ngraph [nodesep=0.2, ranksep=0.3];\n"
+      "digraph drawing {\ngraph [nodesep=0.2, ranksep=0.3, nslimit=2, nslimit1=2];\n"
       "node [shape=box, fixedsize=true, label=\"\"];\nedge [arrowhead=none];\n";
   for (std::size_t i = 0; i < drawing.items.size(); ++i) {
     // As wide as the page's font needs it.

@@ -62,22 +62,24 @@ Json statistics(const std::vector<double>& numbers) {
 }
 
 Json tensor_json(const Tensor& x, std::int64_t most) {
-  Json out = {{"dtype", fmt::format("{}", x.dtype())}, {"shape", Json::array()}};
-  for (int axis = 0; axis < x.dim(); ++axis) out["shape"].push_back(x.size(axis));
+  Json shape = Json::array(), values = Json::array();
+  for (int axis = 0; axis < x.dim(); ++axis) shape.push_back(x.size(axis));
+  Json out = {{"dtype", fmt::format("{}", x.dtype())}, {"shape", std::move(shape)}};
   const std::vector<double> numbers = numbers_of(x);
-  Json& values = out["values"] = Json::array();
   if (x.numel() <= most) {
     for (const double value : numbers) values.push_back(number(value));
-    return out;
-  }
-  out["statistics"] = statistics(numbers);
-  const std::int64_t columns = x.size(-1), rows = x.dim() > 1 ? x.size(-2) : 1;
-  out["corner"] = {std::min(rows, kCorner), std::min(columns, kCorner)};
-  for (std::int64_t r = 0; r < std::min(rows, kCorner); ++r) {
-    for (std::int64_t c = 0; c < std::min(columns, kCorner); ++c) {
-      values.push_back(number(numbers[static_cast<std::size_t>(r * columns + c)]));
+  } else {
+    const std::int64_t columns = x.size(-1), rows = x.dim() > 1 ? x.size(-2) : 1;
+    const std::int64_t some_rows = std::min(rows, kCorner), some = std::min(columns, kCorner);
+    for (std::int64_t r = 0; r < some_rows; ++r) {
+      for (std::int64_t c = 0; c < some; ++c) {
+        values.push_back(number(numbers[static_cast<std::size_t>(r * columns + c)]));
+      }
     }
+    out["statistics"] = statistics(numbers);
+    out["corner"] = {some_rows, some};
   }
+  out["values"] = std::move(values);
   return out;
 }
 
