@@ -37,7 +37,8 @@ const { stepCard, nodeCard } = (() => {
     if (!differences) return null;
     const shape = walk.tensor(gradient).shape;
     const right = differences.every((d) => d[4]);
-    const worst = numberText(Math.max(...differences.map((d) => Number(d[3]))), 2);
+    const worst = numberText(
+      Math.max(0, ...differences.map((d) => d[3]).filter((error) => error !== "-")), 2);
     const heads = ["cell", "backward", "difference", "rel. error"];
     return element("section", { class: "check", "data-node": node },
       element("h3", {}, "Check of the gradient of ", label),

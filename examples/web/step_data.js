@@ -3,7 +3,7 @@
 //   title, scopes [{name, parent}], ops [{name, arguments, forward, backward}],
 //   graphs [{title, first, output, layers [[name, norm, step that completes it]]}],
 //   nodes [{kind, graph, label, scope, op, inputs, value, gradient, sources, differences
-//     [[cell, analytic, numeric, relative error, 1 when right]]}],
+//     [[cell, analytic, numeric, relative error or "-", 1 when right]]}],
 //   steps [{kind, node, uses [{input, node, use, uses, before, added, after}], title, text, heads,
 //     rows, changes [{name, before, gradient, after}]}],
 //   tensors [{dtype, shape, values}], of a large one with statistics [min, mean, max, not finite]

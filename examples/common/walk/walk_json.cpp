@@ -134,8 +134,10 @@ class Writer {
   static Json differences(const std::vector<Difference>& differences) {
     Json out = Json::array();
     for (const Difference& d : differences) {
-      out.push_back(
-          {d.element, number(d.analytic), number(d.numeric), number(d.relative), d.right ? 1 : 0});
+      // Of two zeros but for rounding, the relative error says nothing.
+      const bool counts = std::max(std::abs(d.analytic), std::abs(d.numeric)) > kTiny;
+      const Json relative = counts ? number(d.relative) : Json("-");
+      out.push_back({d.element, number(d.analytic), number(d.numeric), relative, d.right ? 1 : 0});
     }
     return out;
   }
