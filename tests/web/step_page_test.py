@@ -142,7 +142,7 @@ def lesson(number):
             rows = browser.run("""return [...document.querySelectorAll(".card .check tr")].slice(0)
                 .map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent))
                 .filter((row) => row.length)""")
-            assert len(rows) == len(checks)
+            assert len(rows) == len(checks), (position, rows, checks)
             for (_, backward, _, relative), (printed, _, printed_relative) in zip(rows, checks):
                 close([float(backward)], [float(printed)], 6)
                 if printed_relative == "-":  # two zeros but for rounding
