@@ -4,6 +4,7 @@ usage: step_through_test.py PROGRAM
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -41,6 +42,7 @@ def all_steps_as_text():
     assert "step 1 of 15" in text and "step 15 of 15" in text, text
     assert "use 3 of 3, was 4, added 3, now 7" in text, text
     assert "every step is right" in text, text
+    assert not re.search(r"\.\.\. +(right|WRONG)", right("10")), "numbers are cut"
 
 
 def seeds_differ():

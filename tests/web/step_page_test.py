@@ -147,7 +147,7 @@ def lesson(number):
                 close([float(backward)], [float(printed)], 6)
                 if printed_relative == "-":  # two zeros but for rounding
                     assert relative == "-", relative
-                elif printed_relative != "...":  # there was no room for it
+                else:
                     close([float(relative)], [float(printed_relative)], 2)
             compared += len(rows)
             press(browser, "RIGHT")

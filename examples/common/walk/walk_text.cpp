@@ -216,13 +216,15 @@ class Card {
   }
 
   void differences(const std::vector<std::size_t>& nodes, bool only_wrong) {
+    const std::size_t room = std::max<std::size_t>(width_, 60) - 49;  // beside the numbers
     std::vector<std::vector<std::string>> rows;
     std::vector<bool> rights;
     for (const std::size_t node : nodes) {
       for (const Difference& d : walk_.nodes[node].differences) {
         if (only_wrong && d.right) continue;
-        rows.push_back({name_of(node) + element_text(walk_.nodes[node].gradient, d.element),
-                        number(d.analytic), number(d.numeric), relative_text(d)});
+        const std::string element = element_text(walk_.nodes[node].gradient, d.element);
+        rows.push_back({cut_front(name_of(node) + element, room), number(d.analytic),
+                        number(d.numeric), relative_text(d)});
         rights.push_back(d.right);
       }
     }
