@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "examples/common/program.h"
+#include "examples/common/walk/check_table.h"
 #include "examples/common/walk/stepper.h"
 #include "examples/common/walk/walk_text.h"
 #include "examples/common/walk/window.h"
@@ -90,13 +91,19 @@ std::vector<std::string> content(const Walk& walk, const Stepper& stepper, const
   options.window = static_cast<std::size_t>(std::clamp(window.rows() / 5 + 1, 3, 9));
   options.style = kMarks;
   if (stepper.view() == Stepper::View::help) return help_lines();
-  if (stepper.view() == Stepper::View::check) return check_lines(walk, options);
-  const WalkStep& step = walk.steps[stepper.step()];
-  const std::string& title = step.graph == kNone ? step.title : walk.graphs[step.graph].title;
-  std::vector<std::string> lines = {kMarks.bold + title + kMarks.plain};
+  std::vector<std::string> lines;
   const auto append = [&](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
   };
+  if (stepper.view() == Stepper::View::check) {
+    append(check_lines(walk, options));
+    lines.emplace_back();
+    append(check_table(walk, options));
+    return lines;
+  }
+  const WalkStep& step = walk.steps[stepper.step()];
+  lines.push_back(kMarks.bold + (step.graph == kNone ? step.title : walk.graphs[step.graph].title) +
+                  kMarks.plain);
   append(graph_lines(walk, stepper.step(), options));
   lines.emplace_back();
   append(detail_lines(walk, stepper.step(), options));

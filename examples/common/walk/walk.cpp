@@ -58,25 +58,30 @@ std::string argument_name(const Op& op, std::size_t k) {
   return k < words.size() ? std::string(words[k]) : fmt::format("input {}", k + 1);
 }
 
+StepCheck check_step(const Walk& walk, std::size_t step) {
+  StepCheck result;
+  for (const std::size_t node : walk.completed(walk.steps[step])) {
+    for (const Difference& d : walk.nodes[node].differences) {
+      ++result.differences;
+      result.right = result.right && d.right;
+      if (std::max(std::abs(d.analytic), std::abs(d.numeric)) < kSmall) continue;
+      result.relative = std::max(result.relative.value_or(0), d.relative);
+    }
+  }
+  return result;
+}
+
 WalkCheck check_walk(const Walk& walk) {
   WalkCheck result;
   for (std::size_t i = 0; i < walk.steps.size(); ++i) {
-    std::size_t compared = 0;
-    bool right = true;
-    for (const std::size_t node : walk.completed(walk.steps[i])) {
-      for (const Difference& d : walk.nodes[node].differences) {
-        ++compared;
-        right = right && d.right;
-        const bool counts = std::max(std::abs(d.analytic), std::abs(d.numeric)) >= kSmall;
-        if (counts && (result.worst == kNone || d.relative > result.relative)) {
-          result.relative = d.relative;
-          result.worst = i;
-        }
-      }
+    const StepCheck check = check_step(walk, i);
+    if (check.differences > 0) ++result.steps;
+    result.differences += check.differences;
+    if (!check.right) result.wrong.push_back(i);
+    if (check.relative && (result.worst == kNone || *check.relative > result.relative)) {
+      result.relative = *check.relative;
+      result.worst = i;
     }
-    if (compared > 0) ++result.steps;
-    result.differences += compared;
-    if (!right) result.wrong.push_back(i);
   }
   return result;
 }

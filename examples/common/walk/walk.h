@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,14 @@ struct Walk {
 /// What the k-th input is called in the op's rule: "x", "x3" for the third of "x...", and
 /// "input 2" where the op has no rule.
 std::string argument_name(const Op& op, std::size_t k);
+
+/// The central differences of what one step completes, taken together.
+struct StepCheck {
+  std::size_t differences = 0;     ///< how many numbers were compared
+  std::optional<double> relative;  ///< the largest error; gradients below kSmall have none
+  bool right = true;
+};
+StepCheck check_step(const Walk& walk, std::size_t step);
 
 /// All central differences of a walk taken together.
 struct WalkCheck {
