@@ -9,11 +9,10 @@
 #include "examples/common/attention_picture.h"
 #include "examples/common/attention_statistics.h"
 #include "examples/common/shown_text.h"
+#include "examples/common/walk/text_layout.h"
 
 namespace gradzoo::examples {
 namespace {
-
-using Lines = std::vector<std::string>;
 
 constexpr std::size_t kLongestQuery = 8;  // columns of a label
 constexpr std::size_t kMostLetters = 6;   // of a key's label, one below the other
@@ -56,7 +55,7 @@ Lines key_lines(const AttentionMap& map, const Layout& at) {
   for (const std::vector<std::string>& key : letters) {
     const std::size_t above = longest - key.size();
     for (std::size_t i = 0; i < longest; ++i) {
-      lines[i] += left_in(i < above ? "" : key[i - above], at.cell);
+      lines[i] += left(i < above ? "" : cut_text(key[i - above], at.cell), at.cell);
     }
   }
   return lines;
@@ -67,7 +66,9 @@ std::string row_line(const AttentionMap& map, const AttentionCells& cells, const
   const std::string blue = color ? "\033[34m" : "", faint = color ? "\033[2m" : "",
                     plain = color ? "\033[0m" : "";
   std::string line =
-      right_in(shown_token(map.queries[static_cast<std::size_t>(query)]), at.label) + " ";
+      right(cut_text(shown_token(map.queries[static_cast<std::size_t>(query)]), at.label),
+            at.label) +
+      " ";
   for (std::size_t k = 0; k < at.keys; ++k) {
     const auto key = static_cast<std::int64_t>(k);
     if (cells.is_masked(query, key)) {
@@ -161,7 +162,8 @@ std::string steps_text(const AttentionView& view, std::size_t columns) {
   for (std::size_t t = 0; t < view.steps.size(); ++t) {
     const AnswerStep& step = view.steps[t];
     std::string line =
-        fmt::format("{:>3} {} {:5.1f} %  ", t + 1, left_in(shown_token(step.token), kLongestQuery),
+        fmt::format("{:>3} {} {:5.1f} %  ", t + 1,
+                    left(cut_text(shown_token(step.token), kLongestQuery), kLongestQuery),
                     100 * step.probability);
     for (const auto& likely : step.likeliest) {
       line += fmt::format(" {} {:.1f}", cut_text(shown_token(likely.first), kLongestQuery),

@@ -111,14 +111,4 @@ std::string cut_text(std::string_view text, std::size_t columns) {
   return cut + "…";
 }
 
-std::string left_in(std::string_view text, std::size_t columns) {
-  const std::string cut = cut_text(text, columns);
-  return cut + std::string(columns - text_columns(cut), ' ');
-}
-
-std::string right_in(std::string_view text, std::size_t columns) {
-  const std::string cut = cut_text(text, columns);
-  return std::string(columns - text_columns(cut), ' ') + cut;
-}
-
 }  // namespace gradzoo::examples

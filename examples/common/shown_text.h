@@ -23,8 +23,4 @@ std::size_t text_columns(std::string_view text);
 /// At most so many columns of it, the last one an … when something had to go.
 std::string cut_text(std::string_view text, std::size_t columns);
 
-/// cut_text with blanks behind, or before, up to exactly so many columns.
-std::string left_in(std::string_view text, std::size_t columns);
-std::string right_in(std::string_view text, std::size_t columns);
-
 }  // namespace gradzoo::examples

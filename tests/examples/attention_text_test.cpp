@@ -21,6 +21,12 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
 AttentionView one_map(const AttentionMap& map) {
   AttentionView view = test::small_view();
   view.maps = {map};
@@ -104,6 +110,8 @@ TEST_CASE("attention_text: of a map that is too wide the first keys, and a line 
   CHECK(!contains(wide, "the first"));
   const std::string text = attention_text({one_map(map)}, {.columns = 30});
   CHECK(contains(text, "(the first 28 of 50 keys)"));
+  map.keys.assign(n, "字");  // twice as wide as a cell
+  CHECK(contains(attention_text({one_map(map)}, {.columns = 60}), "  " + repeated("…", 50) + "\n"));
   for (const std::string& line : lines_of(text)) CHECK(text_columns(line) <= 30);
 }
 

@@ -11,6 +11,8 @@ using namespace gradzoo::examples;
 TEST_CASE("text: columns are characters") {
   CHECK(columns("abc") == 3);
   CHECK(columns("größe √2") == 8);
+  CHECK(columns("字") == 2);
+  CHECK(cut("字字字", 5) == "字...");
   CHECK(left("ü", 3) == "ü  ");
   CHECK(right("ü", 3) == "  ü");
   CHECK(cut("größer als", 8) == "größe...");

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/format.h"
+#include "examples/common/shown_text.h"
 
 namespace gradzoo::examples {
 namespace {
@@ -13,14 +14,15 @@ namespace {
 constexpr std::int64_t kWhole = 64;  // larger tensors are statistics
 constexpr std::size_t kMostRows = 12;
 
-// The bytes that `width` characters take.
+// The bytes of as many characters as `width` columns have room for.
 std::size_t bytes_of(std::string_view text, std::size_t width) {
-  std::size_t i = 0;
-  for (std::size_t seen = 0; i < text.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (begins && ++seen > width) break;
+  std::size_t bytes = 0, used = 0;
+  for (const std::string& point : code_points(text)) {
+    used += columns(point);
+    if (used > width) break;
+    bytes += point.size();
   }
-  return i;
+  return bytes;
 }
 
 Lines split_lines(std::string_view text) {
@@ -68,11 +70,7 @@ bool is_number(const std::string& cell) {
 
 }  // namespace
 
-std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
+std::size_t columns(std::string_view text) { return text_columns(text); }
 
 std::string printable(std::string_view text) {
   std::string out(text);

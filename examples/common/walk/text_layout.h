@@ -1,4 +1,4 @@
-// Text in columns of a terminal: wrapped, cut, set in tables. Widths count characters, not bytes.
+// Text in columns of a terminal: wrapped, cut, set in tables. Widths are columns, not bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace gradzoo::examples {
 
 using Lines = std::vector<std::string>;
 
-/// How many columns a UTF-8 text takes; characters of double width count once.
+/// How many columns a UTF-8 text takes (text_columns, shown_text.h).
 std::size_t columns(std::string_view text);
 
 /// Control characters, which a terminal would obey, become "?".
