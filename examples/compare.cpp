@@ -1,5 +1,5 @@
 // compare: trains several models on one task, with equal budgets, and prints a table
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/threads.h"
+#include "examples/common/attention_sample.h"
 #include "examples/common/comparison.h"
 #include "examples/common/evaluate.h"
 #include "examples/common/program.h"
@@ -132,6 +133,14 @@ void train(ComparisonRow& row, const ZooModel& model, Trainer& trainer,
   row.tokens_per_second = static_cast<double>(tokens) / std::max(row.seconds, 1e-9);
 }
 
+std::optional<AttentionView> attention_of(const ZooModel& model, const std::string& name,
+                                          const std::vector<Pair>& pairs, const Options& o) {
+  const Vocabulary vocabulary = task_vocabulary(o.task, o.symbols);
+  std::vector<Ids> sources;
+  for (const Pair& pair : pairs) sources.push_back(pair.source);
+  return attention_sample({model, vocabulary, vocabulary}, name, sources);
+}
+
 ComparisonRow compared(const Entry& entry, const std::vector<ComparisonRange>& ranges,
                        const Options& o, std::optional<RunFolder>& folder) {
   const auto seed = static_cast<std::uint64_t>(o.seed);
@@ -149,6 +158,7 @@ ComparisonRow compared(const Entry& entry, const std::vector<ComparisonRange>& r
   train(row, model, trainer, ranges.front().pairs, o, Log(folder, entry.name));
   if (interrupted() != 0) return row;
   for (const ComparisonRange& range : ranges) row.ranges.push_back(evaluate(model, range.pairs));
+  if (folder) row.attention = attention_of(model, entry.name, ranges.front().pairs, o);
   return row;
 }
 
@@ -187,14 +197,19 @@ Comparison described(const Options& o) {
           {}};
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
 int run(const CLI::App& app, const Options& o) {
   set_num_threads(static_cast<int>(o.threads));
   const Vocabulary vocabulary = task_vocabulary(o.task, o.symbols);
   const std::vector<Entry> entries = entries_for(o, vocabulary);
   Comparison comparison = described(o);
-  const std::string settings =
-      fmt::format("models = {}\n{}", fmt::join(o.models, ","),
-                  settings_text(app, {"models", "out", "json", "threads"}));
+  const std::string settings = "models = " + joined(o.models) + "\n" +
+                               settings_text(app, {"models", "out", "json", "threads"});
   std::optional<RunFolder> folder;
   if (o.out) folder = RunFolder::create(*o.out, settings);
   fmt::print("{}\n\n", comparison.about);

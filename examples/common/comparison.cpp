@@ -128,8 +128,12 @@ void write_comparison_report(const RunFolder& folder, const Comparison& comparis
                  chart("lr", {"Learning rate", "", false, {}})},
       .samples_about = "",
       .samples = {},
+      .attention = {},
       .settings = settings_rows(settings)};
   add_samples(report, comparison, vocabulary);
+  for (const ComparisonRow& row : comparison.rows) {
+    if (row.attention) report.attention.push_back(*row.attention);
+  }
   write_report(folder.report(), report);
 }
 

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "examples/common/attention_view.h"
 #include "examples/common/evaluate.h"
 #include "examples/common/run_folder.h"
 #include "examples/common/vocabulary.h"
@@ -25,7 +27,8 @@ struct ComparisonRow {
   std::int64_t steps_to_learn = 0;  ///< 0: not learned
   double seconds_to_learn = 0;
   double seconds = 0, tokens_per_second = 0;
-  std::vector<Evaluation> ranges;  ///< one for each ComparisonRange
+  std::vector<Evaluation> ranges;          ///< one for each ComparisonRange
+  std::optional<AttentionView> attention;  ///< for the page
 };
 
 struct Comparison {

@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 // characters of a text.
 constexpr std::size_t kAllPoints = 24'000, kMostPoints = 2'000, kFewestPoints = 20;
 constexpr std::size_t kLongestText = 300;
+constexpr std::size_t kAttentionBytes = 1'100'000;  // of all models together
 
 // JSON has no word for NaN and infinities: null is a gap in a curve.
 Json number(double x) {
@@ -73,6 +74,23 @@ Json sample_json(const ReportSample& sample) {
           {"right", sample.right ? Json(*sample.right) : Json()}};
 }
 
+// The models that there is room for, the first first, and the names of the others.
+Json attention_section(const std::vector<AttentionView>& views) {
+  Json answers = Json::array(), left_out = Json::array();
+  std::size_t bytes = 0;
+  for (const AttentionView& view : views) {
+    Json answer = attention_json(view);
+    const std::size_t size = script_json(answer).size();
+    if (bytes + size > kAttentionBytes) {
+      left_out.push_back(view.model);
+      continue;
+    }
+    bytes += size;
+    answers.push_back(std::move(answer));
+  }
+  return {{"answers", std::move(answers)}, {"left_out", std::move(left_out)}};
+}
+
 }  // namespace
 
 Json report_json(const Report& report) {
@@ -84,15 +102,18 @@ Json report_json(const Report& report) {
           {"charts", charts_json(report.charts)},
           {"samples_about", report.samples_about},
           {"samples", std::move(samples)},
+          {"attention", attention_section(report.attention)},
           {"settings", std::move(settings)}};
 }
 
 void write_report(const std::string& path, const Report& report) {
-  const Page page{
+  Page page{
       .title = report.title,
       .body = fmt::format("<h1>{}</h1>\n<main id=\"report\"></main>", html_text(report.title)),
-      .scripts = {"dom.js", "chart.js", "report.js"},
-      .styles = {"chart.css", "report.css"}};
+      .scripts = attention_scripts(),
+      .styles = attention_styles()};
+  for (const char* script : {"chart.js", "report.js"}) page.scripts.emplace_back(script);
+  for (const char* style : {"chart.css", "report.css"}) page.styles.emplace_back(style);
   write_page(path, page, report_json(report));
 }
 

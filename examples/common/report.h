@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "examples/common/attention_view.h"
 #include "examples/common/curves.h"
 
 namespace gradzoo::examples {
@@ -37,11 +38,12 @@ struct Report {
   std::vector<ReportChart> charts;  ///< those without points are left out
   std::string samples_about;        ///< which ones they are
   std::vector<ReportSample> samples;
+  std::vector<AttentionView> attention;  ///< of each model that has one
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// What the page's script reads. Curves are thinned and long texts cut, so that the page stays
-/// small; numbers have six digits.
+/// What the page's script reads. Curves are thinned, long texts cut, and attention for which there
+/// is no room is left out but named, so that the page stays small; numbers have six digits.
 nlohmann::ordered_json report_json(const Report& report);
 
 /// Writes the page. Throws Error, naming the file, when it cannot be written.

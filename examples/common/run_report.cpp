@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "examples/common/attention_sample.h"
 #include "examples/common/search.h"
 
 namespace gradzoo::examples {
@@ -94,6 +95,18 @@ void add_continuation(Report& report, const FinishedRun& run) {
       "The beginning of the held-out text, how it goes on, and how the model continues it.";
 }
 
+// What the model looks at while it answers a held-out pair, or continues the text.
+void add_attention(Report& report, const FinishedRun& run) {
+  constexpr std::ptrdiff_t prompt = 16;  // characters
+  const ZooCheckpoint checkpoint{run.model, run.data.source, run.data.target, run.data.is_text()};
+  std::vector<Ids> sources;
+  for (const Pair& pair : run.data.held_out) sources.push_back(pair.source);
+  const Ids& text = run.data.held_out_text;
+  if (std::ssize(text) >= prompt) sources.emplace_back(text.begin(), text.begin() + prompt);
+  auto view = attention_sample(checkpoint, run.results["model"].get<std::string>(), sources);
+  if (view) report.attention.push_back(std::move(*view));
+}
+
 }  // namespace
 
 std::vector<ReportChart> run_charts(const Curves& curves) {
@@ -122,12 +135,14 @@ void write_run_report(const RunFolder& folder, const FinishedRun& run) {
       .charts = own == metrics.end() ? std::vector<ReportChart>{} : run_charts(own->second),
       .samples_about = "",
       .samples = {},
+      .attention = {},
       .settings = settings_rows(run.settings)};
   if (run.data.is_text()) {
     add_continuation(report, run);
   } else {
     add_pairs(report, run);
   }
+  add_attention(report, run);
   write_report(folder.report(), report);
 }
 

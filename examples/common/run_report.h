@@ -17,7 +17,7 @@ namespace gradzoo::examples {
 struct FinishedRun {
   std::string title;               ///< "reverse: transformer"
   std::string summary;             ///< how it ended
-  nlohmann::ordered_json results;  ///< as `train --json` prints them, or some of them
+  nlohmann::ordered_json results;  ///< as `train --json` prints them, "model" and more of them
   std::string settings;            ///< settings_text of its options
   const Data& data;
   const ZooModel& model;

@@ -45,10 +45,27 @@
     return element("div", {class: "charts"}, list.map((chart) => lineChart(chart)));
   }
 
+  // Each model in a part that opens, drawn when it is first opened.
+  function attention({answers, left_out: leftOut}) {
+    const parts = answers.map((answer, i) => {
+      const part = element("details", {ontoggle: () => {
+        if (part.open && part.children.length === 1) part.append(attentionView([answer]));
+      }}, element("summary", {}, answer.model));
+      part.open = i === 0;
+      return part;
+    });
+    const missing = leftOut.length === 0 ? null : element("p", {class: "faint"},
+      `Too large for this page: ${leftOut.join(", ")}.`);
+    return [element("p", {class: "faint"}, "What each head looks at while the model answers a " +
+      "held-out source."), parts, missing];
+  }
+
   fill(document.getElementById("report"),
     element("p", {}, DATA.summary),
     DATA.results.rows.length > 0 ? section("Results", results(DATA.results)) : null,
     DATA.charts.length > 0 ? section("Curves", charts(DATA.charts)) : null,
     DATA.samples.length > 0 ? section("Samples", samples(DATA.samples_about, DATA.samples)) : null,
+    DATA.attention.answers.length + DATA.attention.left_out.length > 0
+      ? section("Attention", attention(DATA.attention)) : null,
     section("Settings", settings(DATA.settings)));
 })();

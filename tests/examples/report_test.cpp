@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/create.h"
 #include "core/error.h"
 #include "examples/common/run_report.h"
 #include "tests/core/temporary.h"
@@ -22,6 +23,7 @@ Report small_report() {
           .charts = {{"Loss", "nats", true, {{"training", {{1, 2.5}, {2, 1.25}}}}}},
           .samples_about = "the first",
           .samples = {{"", "a b", "b a", "b b", false}},
+          .attention = {},
           .settings = {{"lr", "0.1"}}};
 }
 
@@ -80,6 +82,31 @@ TEST_CASE("report: long runs and long texts stay below 2 MB") {
   CHECK(json["samples"][0]["source"] == wanted + "…");
   CHECK(json["samples"][0]["answer"] == "short");
   CHECK(json["settings"][0][1] == wanted + "…");
+  CHECK(written_size(report) < 2'000'000);
+}
+
+TEST_CASE("report: attention as far as there is room, the others by name") {
+  Report report = small_report();
+  const auto map_of = [](std::int64_t size) {
+    AttentionMap map;
+    map.queries.assign(static_cast<std::size_t>(size), "a");
+    map.keys = map.queries;
+    map.weights = full({size, size}, 1.0 / 3);
+    map.may_attend = ones({size, size}, DType::boolean);
+    return map;
+  };
+  for (const std::int64_t size : {300, 2000, 200, 10}) {
+    AttentionView view;
+    view.model = std::to_string(size);
+    view.maps.push_back(map_of(size));
+    report.attention.push_back(view);
+  }
+  const nlohmann::ordered_json json = report_json(report)["attention"];
+  REQUIRE(json["answers"].size() == 2);  // what is too large hides nothing behind it
+  CHECK(json["answers"][0]["model"] == "300");
+  CHECK(json["answers"][1]["model"] == "10");
+  CHECK(json["answers"][1]["attention"][0]["weights"][3][4] == 0.333333);
+  CHECK(json["left_out"].dump() == R"(["2000","200"])");
   CHECK(written_size(report) < 2'000'000);
 }
 

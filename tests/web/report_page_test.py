@@ -1,6 +1,6 @@
 """The reports of train and compare in a browser: what they show is what the runs left behind.
 
-usage: report_page_test.py TRAIN COMPARE
+usage: report_page_test.py TRAIN COMPARE ATTENTION
 """
 
 import json
@@ -14,7 +14,7 @@ import time
 from browser import Browser
 from cases import run_cases
 
-TRAIN, COMPARE = sys.argv[1:]
+TRAIN, COMPARE, ATTENTION = sys.argv[1:]
 TINY = ["--d-model", "16", "--d-ff", "16", "--longest", "5"]
 EVIL = "<script>document.title='broken'</script>"
 
@@ -293,6 +293,46 @@ def text_model():
         browser.check_quiet()
 
 
+def check_attention(browser, checkpoint):
+    """The open part shows, cell by cell, what `attention` says of that checkpoint."""
+    answer = browser.run("return DATA.attention.answers[0]")
+    other = json.loads(run(ATTENTION, "--checkpoint", checkpoint, "--input", answer["source"],
+                           "--format", "json"))
+    assert answer["answer"]["text"] == other["answer"]["text"], (answer, other)
+    for mine, its in zip(answer["attention"], other["attention"], strict=True):
+        assert mine["queries"] == its["queries"] and mine["keys"] == its["keys"]
+        for a, b in zip(mine["weights"], its["weights"], strict=True):
+            assert all(abs(x - y) < 2e-5 for x, y in zip(a, b, strict=True)), (a, b)
+    heads = browser.run("return document.querySelectorAll('.attention-head').length")
+    assert heads == len(answer["attention"]) > 1, heads
+    chosen = browser.run("""const d = document.querySelector('.attention-head[aria-pressed=true]')
+        .dataset; return [d.part, Number(d.layer), Number(d.head)]""")
+    weights, = [head["weights"] for head in answer["attention"]
+                if [head["part"], head["layer"], head["head"]] == chosen]
+    browser.run("document.querySelector('.attention-enlarged .heatmap').focus()")
+    browser.press(keys().ARROW_DOWN)
+    words = browser.run("return document.querySelector('.attention-cell').textContent")
+    row = 2 if "(row 2)" in words else 1
+    assert "(column 1)" in words and near(float(words.split()[-1]), weights[row - 1][0]), words
+
+
+def shows_attention():
+    """the page of a run shows what its model looks at; one without attention has no such part"""
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
+        out = os.path.join(folder, "run")
+        run(TRAIN, *TINY, "--steps", "5", "--out", out)
+        browser.open(page(out))
+        assert browser.run("return document.querySelectorAll('.attention-panel').length") == 1
+        check_attention(browser, out)
+        browser.check_fits()
+        out = os.path.join(folder, "plain")
+        run(TRAIN, "--model", "rnn", "--attention", "none", "--hidden-size", "8", "--steps", "2",
+            "--out", out)
+        browser.open(page(out))
+        assert "Attention" not in browser.run("return document.body.innerText")
+        browser.check_quiet()
+
+
 def shows_the_comparison():
     """the page of a comparison has the table that is printed, and each model's curves"""
     models = ["gru:dot", "transformer", "rnn:none"]
@@ -316,6 +356,14 @@ def shows_the_comparison():
         chart.click("transformer")
         assert chart.lines() == 2
         assert set(chart.press(keys().END)[1]) == {"gru:dot", "rnn:none"}
+        open_parts = "return document.querySelectorAll('.attention-panel').length"
+        parts = browser.run("""return [...document.querySelectorAll('summary')]
+          .map(summary => summary.textContent)""")
+        assert parts == ["gru:dot", "transformer"], parts  # rnn:none has no attention
+        assert browser.run(open_parts) == 1
+        browser.run("document.querySelectorAll('summary')[1].click()")
+        browser.run("return new Promise(done => setTimeout(done, 100))")
+        assert browser.run(open_parts) == 2
         samples = table_rows(browser, "samples")
         assert [row[0] for row in samples] == models * 2, samples
         check_samples([row[1:] for row in samples] * 2)
@@ -337,5 +385,5 @@ def comparison_on_a_phone():
 if __name__ == "__main__":
     sys.exit(run_cases([
         shows_the_run, switches, pointer, phone, resumed, scripts_are_text, text_model,
-        shows_the_comparison, comparison_on_a_phone
+        shows_attention, shows_the_comparison, comparison_on_a_phone
     ]))
