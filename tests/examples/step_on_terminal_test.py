@@ -43,7 +43,7 @@ def at(session, step):
 def quit_well(session):
     session.press("q")
     assert session.end() == 0, session.process.returncode
-    assert session.left_as_it_was()
+    assert session.left_as_it_was(), session.screen.modes
 
 
 def steps_to_the_end():
@@ -191,10 +191,10 @@ def stops_politely():
                        (lambda s: [s.process.send_signal(signal.SIGTERM) for _ in "ab"], 143)]:
         with on_terminal("1") as session:
             at(session, 1)
-            assert session.screen.alternate
+            assert "1049" in session.screen.modes  # the second screen, which keeps the first
             stop(session)
             assert session.end() == code, session.process.returncode
-            assert session.left_as_it_was()
+            assert session.left_as_it_was(), session.screen.modes
 
 
 def the_terminal_goes():

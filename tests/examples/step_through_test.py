@@ -59,8 +59,10 @@ def writes_page():
         with open(page, encoding="utf-8") as file:
             assert file.read().startswith("<!DOCTYPE html>")
         assert os.path.exists(graphs)
-        process = run("expression", "--html", os.path.join(folder, "no", "x.html"))
-        assert process.returncode == 1 and "no/x.html" in process.stderr, process.stderr
+        for wrong in [os.path.join(folder, "no", "x.html"), folder]:
+            process = run("expression", "--html", wrong)
+            assert process.returncode == 1 and wrong in process.stderr, process.stderr
+            assert process.stderr.count("\n") == 1, process.stderr
 
 
 def writes_dot():

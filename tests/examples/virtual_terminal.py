@@ -30,7 +30,7 @@ class Screen:
         self.cells = [[" "] * columns for _ in range(rows)]
         self.row = self.column = 0
         self.top, self.bottom = 0, rows - 1  # margins, between which lines move
-        self.alternate = False  # the second screen, which hides and keeps the first
+        self.modes = {"7", "25"}  # of DEC, those that are on: lines wrap, the cursor is seen
         self.colored = False    # was there any colour?
         self.inserting = False  # what is written moves what is there
         self.last = " "
@@ -103,8 +103,8 @@ class Screen:
             return
         private, numbers, final = found[1], found[2], found[3]
         if final is None or final in "lht" or private in (">", "!") or private and final == "c":  # modes
-            if private == "?" and "1049" in numbers:
-                self.alternate = final == "h"
+            for mode in numbers.split(";") if private == "?" and final in "hl" else []:
+                (self.modes.add if final == "h" else self.modes.discard)(mode)
             if private == "" and numbers == "4":
                 self.inserting = final == "h"
             return
@@ -169,7 +169,7 @@ class Session:
         self.main, self.side = open_terminal()
         self.screen = Screen(columns, rows)
         self.set_size(columns, rows)
-        self.modes = termios.tcgetattr(self.side)
+        self.attributes = termios.tcgetattr(self.side)
         full = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "LINES", "COLUMNS")}
         self.process = subprocess.Popen(
             command, stdin=self.side, stdout=self.side, stderr=self.side, start_new_session=True,
@@ -202,7 +202,7 @@ class Session:
         while self.read(0.2):
             pass
         before, self.screen = self.screen, Screen(columns, rows)
-        self.screen.alternate, self.screen.colored = before.alternate, before.colored
+        self.screen.modes, self.screen.colored = before.modes, before.colored
         self.set_size(columns, rows)
 
     def press(self, keys):
@@ -244,8 +244,8 @@ class Session:
         return self.process.returncode
 
     def left_as_it_was(self):
-        """Are the modes of the terminal those from before, and the first screen shown?"""
-        return termios.tcgetattr(self.side) == self.modes and not self.screen.alternate
+        """Are the modes of the terminal those from before, the first screen and a cursor shown?"""
+        return termios.tcgetattr(self.side) == self.attributes and self.screen.modes == {"7", "25"}
 
 
 def unfinished(data):
