@@ -133,6 +133,7 @@ ZooCheckpoint trained(ModelKind kind, const Options& o) {
   return checkpoint;
 }
 
+// None when a signal came.
 std::vector<ZooCheckpoint> checkpoints(const Options& o) {
   std::vector<ZooCheckpoint> all;
   if (o.checkpoint) {
@@ -140,13 +141,16 @@ std::vector<ZooCheckpoint> checkpoints(const Options& o) {
     if (o.compare) all.push_back(open_checkpoint(*o.compare));
     return all;
   }
+  watch_interrupts();
   fmt::print(stderr,
              "attention: no --checkpoint: a small Transformer and a GRU with attention learn to {} "
              "first, {} steps each, some seconds\n",
              nn::choice_name(o.task), o.steps);
   for (const ModelKind kind : {ModelKind::transformer, ModelKind::gru}) {
     all.push_back(trained(kind, o));
-    if (interrupted() != 0) break;
+    if (interrupted() == 0) continue;
+    fmt::print(stderr, "attention: stopped while the {} was learning\n", nn::choice_name(kind));
+    return {};
   }
   return all;
 }
@@ -197,12 +201,10 @@ std::string content(const std::vector<AttentionView>& views, const Options& o) {
 int run(const CLI::App& app, Options& o) {
   complete_options(app, o);
   set_num_threads(static_cast<int>(o.threads));
-  watch_interrupts();
+  const std::vector<ZooCheckpoint> models = checkpoints(o);
+  if (models.empty()) return 128 + interrupted();
   std::vector<AttentionView> views;
-  for (const ZooCheckpoint& checkpoint : checkpoints(o)) {
-    if (interrupted() != 0) return 128 + interrupted();
-    views.push_back(view_of(checkpoint, o));
-  }
+  for (const ZooCheckpoint& checkpoint : models) views.push_back(view_of(checkpoint, o));
   const std::string text = content(views, o);
   if (!o.out) {
     fmt::print("{}", text);

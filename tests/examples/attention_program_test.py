@@ -7,9 +7,11 @@ usage: attention_program_test.py TRAIN ATTENTION
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree
 
 from cases import open_terminal, run_cases
@@ -242,6 +244,20 @@ def trains_first():
     assert json.loads(add.out.splitlines()[0])["source"] == "1+2"
 
 
+def stops():
+    """a signal ends the training: a line says so, 128 + its number is the exit code"""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen([ATTENTION, "--steps", "100000"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+        assert process.stderr.readline().startswith("attention: no --checkpoint")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130 and out == "", (process.returncode, out)
+        assert err.splitlines()[-1] == "attention: stopped while the transformer was learning", err
+        assert os.listdir(folder) == [], os.listdir(folder)
+
+
 def texts():
     """a model of text is shown how it goes on, as far as it has places"""
     [view] = shown("text", "to b", "--max-length", "5")
@@ -294,5 +310,5 @@ if __name__ == "__main__":
     train_all()
     sys.exit(run_cases([
         json_says_it_all, statistics_are_those_of_the_weights, files, nothing_foreign_is_overwritten,
-        svg_is_xml, terminal, colours, compares, unknown_tokens, trains_first, texts, mistakes, helps,
+        svg_is_xml, terminal, colours, compares, unknown_tokens, trains_first, stops, texts, mistakes, helps,
     ]))
