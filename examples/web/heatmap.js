@@ -59,26 +59,27 @@ const { heatmap, heatLegend, heatRange } = (() => {
     const side = options.cell ??
       Math.min(22, Math.max(2, Math.floor((options.width ?? 320) / Math.max(columns, 1))));
     const width = numbers ? Math.max(54, options.cell ?? 0) : side;
-    const height = numbers ? Math.max(26, options.cell ?? 0) : side;
+    const height = numbers ? Math.max(26, options.cell ?? 0)
+      : rows === 1 ? Math.max(18, side) : side;
     const longest = (labels = []) => Math.max(0, ...labels.map((label) => shortened(label).length));
-    const turned = longest(options.columns) * 8 > width;
+    const wide = longest(options.columns) * 8, turned = wide > width && wide > 3 * 8;
     const left = options.rows ? longest(options.rows) * 8 + 8 : 1;
     const top = !options.columns ? 1 : turned ? longest(options.columns) * 6.5 + 12 : 20;
     // Turned labels lean over the right edge.
     const right = turned ? Math.max(1, longest(options.columns) * 4.5 + 4 - width / 2) : 1;
-    return { rows, columns, numbers, width, height, turned, left, top,
+    return { rows, columns, numbers, width, height, turned, left, top, room: turned ? 14 : wide + 4,
       fullWidth: left + columns * width + right, fullHeight: top + rows * height + 1 };
   }
 
   function labels(options, at) {
     const { rows = [], columns = [] } = options;
-    const shown = (i, size) => i % Math.ceil(14 / size) === 0;  // as many as there is room for
+    const shown = (i, size, room) => i % Math.ceil(room / size) === 0;
     return [
-      rows.map((label, r) => shown(r, at.height) && svg("text", {
+      rows.map((label, r) => shown(r, at.height, 14) && svg("text", {
         x: at.left - 6, y: at.top + (r + 0.5) * at.height, class: "heat-label heat-row",
       }, svg("title", {}, label), shortened(label))),
       columns.map((label, c) => {
-        if (!shown(c, at.width)) return null;
+        if (!shown(c, at.width, at.room)) return null;
         const x = at.left + (c + 0.5) * at.width, y = at.top - 7;
         return svg("text", {
           x, y, class: at.turned ? "heat-label heat-turned" : "heat-label heat-column",

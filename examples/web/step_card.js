@@ -85,6 +85,15 @@ const { stepCard, nodeCard } = (() => {
     return views;
   }
 
+  // More to unfold; what a reader has unfolded stays so at the next step.
+  const unfolded = new Set();
+  function more(summary, ...children) {
+    return element("details", { open: unfolded.has(summary), ontoggle: (event) => {
+      if (event.target.open) unfolded.add(summary);
+      else unfolded.delete(summary);
+    } }, element("summary", {}, summary), children);
+  }
+
   function forwardCard({ node }, show) {
     const op = walk.opOf(node), value = walk.tensor(walk.nodes[node].value);
     const gradient = walk.tensor(walk.nodes[node].gradient);
@@ -96,8 +105,7 @@ const { stepCard, nodeCard } = (() => {
       shownTensor(["y = ", walk.nodes[node].label], value,
         { label: "y, the result", onpoint, shows: "value" }).node,
       readout,
-      gradient && element("details", {},
-        element("summary", {}, "Its gradient, as the backward part will find it"),
+      gradient && more("Its gradient, as the backward part will find it",
         shownTensor("dy", gradient, { label: "dy", shows: "gradient" }).node),
     ];
   }
@@ -141,7 +149,7 @@ const { stepCard, nodeCard } = (() => {
       readout,
       uses.map((use) => use.node),
       walk.completed(step).map(check),
-      element("details", {}, element("summary", {}, "Values of the inputs"),
+      more("Values of the inputs",
         element("div", { class: "row" }, inputViews(node, show).map((view) => view.node))),
     ];
   }

@@ -29,12 +29,13 @@ function graphView({ go, look }) {
       "data-node": item.node, "data-scopes": item.scopes && item.scopes.join(" "),
       "aria-current": mark.includes("here") ? "step" : null,
       onkeydown: (event) => {
-        if (event.key !== "Enter") return;
+        if (event.key !== "Enter" && event.key !== " ") return;
         event.preventDefault();
         act();
       },
     },
-    svg("title", {}, `${item.title}\n${item.detail}`),
+    svg("title", {}, `${item.node === undefined || kind === "op" ? item.title
+      : walk.nodes[item.node].label}\n${item.detail}`),
     // Folded repeats lie on top of each other.
     (item.scopes || []).length > 1 && svg("rect", { x: x - width / 2 + 4, y: y - height / 2 + 4,
       width, height, rx: 6 }),
@@ -105,10 +106,8 @@ function graphView({ go, look }) {
 
   function show(step) {
     index = step;
-    const place = placeOf(step);
-    if (place.graph !== null) graph = place.graph;
-    if (walk.graphs.length === 0) return;
-    enter(place.graph === null ? -1 : place.scope, false);
+    graph = graphAt(step);
+    if (walk.graphs.length > 0) enter(placeOf(step).scope, false);
   }
 
   const node = element("section", { class: "panel map", "aria-label": "graph" }, crumbs, stage);

@@ -71,7 +71,7 @@ function listView({ go, look }) {
 
   function show(step) {
     index = step;
-    graph = placeOf(step).graph ?? graph;
+    graph = graphAt(step);
     if (walk.graphs.length > 0) draw();
   }
 

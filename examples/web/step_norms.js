@@ -1,16 +1,14 @@
-// The norm of each layer's gradient, as bars. Defines normsView; needs dom.js, step_data.js.
+// The norm of each layer's gradient, as bars. Defines normsView; needs dom.js, step_data.js,
+// step_places.js.
 //
 // show(index) fills a bar once the walk has come to the step that completes it.
 function normsView() {
   const body = element("div", { class: "bars" });
   const node = element("section", { class: "panel norms" },
     element("h2", {}, "Gradient norm per layer"), body);
-  let graph = 0;
 
   function show(index) {
-    const { node: current } = walk.steps[index];
-    if (current !== undefined) graph = walk.nodes[current].graph;
-    const layers = (walk.graphs[graph] || { layers: [] }).layers;
+    const layers = (walk.graphs[graphAt(index)] || { layers: [] }).layers;
     node.hidden = layers.length === 0;
     const most = Math.max(...layers.map(([, norm]) => Number(norm)).filter(Number.isFinite), 0);
     fill(body, layers.map(([name, norm, complete]) => {

@@ -1,4 +1,5 @@
-// Where a step is in the graph. Defines placeOf, stepFor and crumbsOf; needs dom.js, step_data.js.
+// Where a step is in the graph. Defines placeOf, graphAt, stepFor and crumbsOf; needs dom.js,
+// step_data.js.
 
 // {graph, scope, mark(item), scopeIn(scopes)} of a step; graph is null of one that is a text.
 // mark(): how a box is drawn: "here" for the op itself and for the module it is in, "input" for
@@ -21,6 +22,15 @@ function placeOf(index) {
     return at !== undefined && at < index ? "past" : "";
   };
   return { graph: node.graph, scope: node.scope, mark, scopeIn };
+}
+
+// The graph to show at a step: of a text the one that comes next, and after the last the last.
+function graphAt(index) {
+  const { steps, nodes } = walk, has = (step) => step && step.node !== undefined;
+  let i = index;
+  const way = steps[index].kind === "note" && steps.slice(index).some(has) ? 1 : -1;
+  while (i > 0 && i < steps.length && !has(steps[i])) i += way;
+  return has(steps[i]) ? nodes[steps[i].node].graph : 0;
 }
 
 // The step of a node in the direction the reader is walking in; undefined for leaves.

@@ -2,9 +2,9 @@
 //
 //   scrubber(show) -> {node, go(index), start()}
 //
-// Buttons, a slider, keys (left and right, space to play and pause, Home, End, b for the backward
-// part) and the fragment of the address, #step=12, all end in show(index). Where the reader stays
-// becomes an entry of the browser's history, so Back leads there again.
+// Buttons, a slider, keys (left and right or p and n, space to play and pause, Home, End, b for the
+// next backward part) and the fragment of the address, #step=12, all end in show(index). Where the
+// reader stays becomes an entry of the browser's history, so Back leads there again.
 function scrubber(show) {
   const EVERY = 1000;  // milliseconds from step to step while playing
   const REST = 300;    // staying this long is worth an entry; browsers refuse too many in a row
@@ -18,7 +18,7 @@ function scrubber(show) {
   const play = button("▶ Play", "play (space)", () => toggle());
   const next = button("▶", "one step on (right arrow)", () => go(index + 1));
   const end = button("▶|", "last step (End)", () => go(last));
-  const backward = button("Backward", "the next backward part (b)", () => go(backwardPart()));
+  const backward = button("Backward part", "the next backward part (b)", () => go(backwardPart()));
   const range = element("input", { type: "range", min: 1, max: last + 1, value: 1,
     "aria-label": "step", oninput: () => go(Number(range.value) - 1) });
   const text = element("div", { class: "where", role: "status" });
@@ -102,6 +102,7 @@ function scrubber(show) {
     if (target.matches("select") || ownKey) return;
     if (key === " " && target.closest("button, summary, a, [role=button]")) return;
     const act = { ArrowLeft: () => go(index - 1), ArrowRight: () => go(index + 1),
+      p: () => go(index - 1), n: () => go(index + 1),
       Home: () => go(0), End: () => go(last), b: () => go(backwardPart()), " ": toggle }[key];
     if (!act) return;
     event.preventDefault();
@@ -110,6 +111,10 @@ function scrubber(show) {
 
   function start() {
     document.addEventListener("keydown", onKey);
+    // A button that was clicked does not take the focus, or space would be its key from then on.
+    document.addEventListener("mousedown", (event) => {
+      if (event.target.closest("button, summary, [role=button]")) event.preventDefault();
+    });
     window.addEventListener("hashchange", () => {
       clearTimeout(resting);
       stop();

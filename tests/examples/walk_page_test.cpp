@@ -207,6 +207,23 @@ TEST_CASE("drawing: what differs, or is interrupted by an op, is not folded") {
         }))[0]) == std::vector<std::string>{"w", "Layer", "relu", "add", "Layer", "sum"});
 }
 
+TEST_CASE("drawing: what the names of all leaves begin with is left out") {
+  const auto names = [](const std::string& a, const std::string& b) {
+    Lesson lesson("test", 1);
+    const Tensor u = random({2}, lesson), v = random({2}, lesson);
+    lesson.walk("f", {{a, u}, {b, v}}, [&] { return sum(u * v); });
+    std::vector<std::string> found = titles(drawings_of(lesson.result())[0]);
+    found.resize(2);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names("layers.1.norm.weight", "layers.1.norm.bias") == Names{"weight", "bias"});
+  CHECK(names("layers.1.norm.weight", "layers.12.norm.bias") ==
+        Names{"1.norm.weight", "12.norm.bias"});
+  CHECK(names("a.weight", "b.weight") == Names{"a.weight", "b.weight"});
+  CHECK(names("a.weight", "b") == Names{"a.weight", "b"});
+}
+
 TEST_CASE("drawing: a leaf of very many users has a box beside each") {
   const auto boxes = [](int users) {
     const Walk walk = walk_of([users](const Tensor& w) {

@@ -243,7 +243,7 @@ def fragment():
 def keys():
     """left, right, Home, End, b, and the slider with its own keys"""
     with Opened("layers") as browser:
-        for key, expected in (("RIGHT", 2), ("RIGHT", 3), ("LEFT", 2), ("b", 18), ("END", 34), ("HOME", 1), ("LEFT", 1)):
+        for key, expected in (("RIGHT", 2), ("n", 3), ("LEFT", 2), ("p", 1), ("b", 18), ("END", 34), ("HOME", 1), ("LEFT", 1)):
             press(browser, key)
             assert step_number(browser) == expected, (key, where(browser))
         browser.run("document.querySelector('input[type=range]').focus()")
@@ -264,6 +264,12 @@ def playing():
         assert "Play" in browser.run(button)
         time.sleep(1.3)
         assert step_number(browser) == reached
+        # A button that was clicked leaves space to playing.
+        from selenium.webdriver.common.by import By
+        browser.driver.find_element(By.CSS_SELECTOR, ".buttons button:nth-child(4)").click()
+        press(browser, " ")
+        assert step_number(browser) == reached + 1 and "Pause" in browser.run(button)
+        press(browser, " ")
         browser.run("location.hash = '#step=33'")
         time.sleep(0.2)
         browser.run("document.querySelector('.buttons button:nth-child(3)').click()")
@@ -355,6 +361,39 @@ def without_dot():
             assert "backward: tanh" in where(browser)
 
 
+def unfolding():
+    """what a reader has unfolded stays unfolded, and shows the inputs' values"""
+    truth = engine("layers")
+    with Opened("layers", "#step=20") as browser:
+        assert not browser.run("return document.querySelector('.card details').open")
+        browser.run("document.querySelector('.card summary').click()")
+        for number in (20, 21, 22):
+            assert step_number(browser) == number
+            assert browser.run("return document.querySelector('.card details').open")
+            node = truth["nodes"][truth["steps"][number - 1]["node"]]
+            for k, index in enumerate(node["inputs"]):
+                numbers = shown(browser, f"input {k}")
+                if numbers:
+                    close(numbers, truth["nodes"][index]["value"], 3)
+            press(browser, "RIGHT")
+            time.sleep(0.1)
+
+
+def two_functions():
+    """a text shows the graph that comes next, an update the one before"""
+    path = os.path.join(FOLDER.name, "lesson2.html")
+    subprocess.run([sys.argv[2], "2", "--html", path], check=True)
+    with Opened("", path=path) as browser:
+        kinds = browser.run("return walk.steps.map((step) => step.kind)")
+        titles = browser.run("return walk.graphs.map((graph) => graph.title)")
+        assert len(titles) == 2, titles
+        update = kinds.index("update") + 1
+        for step, title in ((1, titles[0]), (update, titles[0]), (update + 1, titles[1]), (len(kinds), titles[1])):
+            browser.run("location.hash = `#step=${arguments[0]}`", step)
+            time.sleep(0.2)
+            assert texts(browser, ".crumbs button")[0] == title, (step, title)
+
+
 def norms():
     """gradient norms are those of the engine, and appear when they are complete"""
     truth = engine("layers")
@@ -421,4 +460,4 @@ def many_ops():
 if __name__ == "__main__":
     subprocess.run([sys.argv[1], FOLDER.name], check=True)
     sys.exit(run_cases([steps_small, steps_large, first_lesson, largest_lesson, data_is_exact, checks, uses_add_up, fragment, keys, playing,
-                        pointing, modules, without_dot, norms, odd_names, phone, many_ops]))
+                        pointing, modules, without_dot, unfolding, two_functions, norms, odd_names, phone, many_ops]))

@@ -109,6 +109,10 @@ class Level {
     }
   }
 
+  // The drawing, with repeats folded and names no longer than it needs them.
+  Drawing drawing() { return without_prefix(folded()); }
+
+ private:
   Drawing folded() {
     std::vector<std::size_t> group(drawing_.items.size());
     for (std::size_t i = 0; i < group.size(); ++i) group[i] = i;
@@ -126,7 +130,6 @@ class Level {
     return merged(group);
   }
 
- private:
   std::size_t item(Kind kind, std::size_t id) {
     const auto [found, is_new] = index_.try_emplace({kind, id}, drawing_.items.size());
     if (is_new) drawing_.items.push_back(described(kind, id));
@@ -167,6 +170,26 @@ class Level {
       text += fmt::format("\n{} {}", walk_.nodes[v].op.name, shape_text(walk_.nodes[v].value));
     }
     return text;
+  }
+
+  // Leaves "decoder.layers.1.norm.weight" and "decoder.layers.1.norm.bias" are "weight" and "bias".
+  Drawing without_prefix(Drawing drawing) const {
+    std::vector<std::string*> dotted;
+    for (DrawnItem& item : drawing.items) {
+      const bool leaf =
+          item.kind == Kind::value && walk_.nodes[item.node].kind == WalkNode::Kind::leaf;
+      if (leaf && item.title.find('.') != std::string::npos) dotted.push_back(&item.title);
+    }
+    if (dotted.size() < 2) return drawing;
+    std::string prefix = dotted[0]->substr(0, dotted[0]->rfind('.') + 1);
+    for (const std::string* title : dotted) {
+      while (!title->starts_with(prefix)) {
+        prefix.pop_back();
+        prefix.resize(prefix.rfind('.') + 1);  // nothing left when there is no dot
+      }
+    }
+    for (std::string* title : dotted) title->erase(0, prefix.size());
+    return drawing;
   }
 
   std::set<std::size_t> targets(std::size_t from) const {
@@ -260,7 +283,7 @@ std::vector<Drawing> drawings_of(const Walk& walk) {
   for (std::size_t graph = 0; graph < walk.graphs.size(); ++graph) {
     const Homes homes(walk, walk.graphs[graph]);
     for (const std::size_t scope : homes.scopes()) {
-      drawings.push_back(Level(walk, graph, scope, homes).folded());
+      drawings.push_back(Level(walk, graph, scope, homes).drawing());
     }
   }
   return drawings;
