@@ -35,6 +35,9 @@ TEST_CASE("text: wrapping keeps paragraphs, breaks long words, indents what foll
 TEST_CASE("text: tables align numbers to the right and words to the left") {
   CHECK(table_lines({"d", "variance", "word"}, {{"4", "4.0", "a"}, {"16", "-16.25", "bcd"}}, 40) ==
         Lines{"d   variance  word", "4        4.0  a", "16    -16.25  bcd"});
+  CHECK(table_lines({"name", "value"}, {{"encoder.weight", "-1.25"}, {"x", "2"}}, 18) ==
+        Lines{"name         value", "...r.weight  -1.25", "x                2"});
+  CHECK(table_lines({}, {}, 10).empty());
   for (const std::string& line : table_lines({"a", "b"}, {{"long words", "and more"}}, 12)) {
     CHECK(columns(line) <= 12);
   }

@@ -5,6 +5,8 @@
 
 #include "core/ops.h"
 #include "examples/common/walk/lesson.h"
+#include "nn/module.h"
+#include "nn/rnn.h"
 
 using namespace gradzoo;
 using namespace gradzoo::examples;
@@ -130,6 +132,26 @@ TEST_CASE("walk: what leaves no node is linked by its memory, and named if the l
   }
   CHECK(leaves == 1);  // its detached form lies in the same memory
   CHECK(masks == 1);
+}
+
+TEST_CASE("walk: gradients that an op gives of constants lead nowhere") {
+  Rng rng(1);
+  const nn::LSTM lstm(2, 3, rng);  // its initial state is a constant
+  const Tensor x = randn({1, 4, 2}, rng).requires_grad_();
+  Lesson lesson("", 1);
+  Names names = nn::named_parameters(lstm);
+  names.emplace_back("x", x);
+  lesson.walk("f", names, [&] { return sum(square(lstm(x).output)); });
+  const Walk& walk = lesson.result();
+  std::size_t sequences = 0;
+  for (const WalkStep& step : walk.steps) {
+    if (step.kind != WalkStep::Kind::backward) continue;
+    if (walk.nodes[step.node].op.name != std::string("lstm_sequence")) continue;
+    ++sequences;
+    CHECK(step.uses.size() == 2);  // gates and weights, not the state
+  }
+  CHECK(sequences == 1);
+  CHECK(check_walk(walk).wrong.empty());
 }
 
 TEST_CASE("walk: scopes that are opened twice are two, and leaves are where their users are") {

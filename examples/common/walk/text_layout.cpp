@@ -110,6 +110,7 @@ Lines wrapped(std::string_view text, std::size_t width, std::size_t indent) {
 
 Lines table_lines(const std::vector<std::string>& heads,
                   const std::vector<std::vector<std::string>>& rows, std::size_t width) {
+  if (heads.empty()) return {};
   std::vector<std::size_t> widths(heads.size());
   std::vector<bool> numbers(heads.size(), !rows.empty());
   for (std::size_t k = 0; k < heads.size(); ++k) {
@@ -119,10 +120,14 @@ Lines table_lines(const std::vector<std::string>& heads,
       numbers[k] = numbers[k] && is_number(row[k]);
     }
   }
+  std::size_t others = 0;
+  for (std::size_t k = 1; k < widths.size(); ++k) others += 2 + widths[k];
+  if (widths[0] + others > width) widths[0] = width > others + 8 ? width - others : 8;
   const auto line_of = [&](const std::vector<std::string>& cells) {
     std::string line;
     for (std::size_t k = 0; k < cells.size(); ++k) {
-      const std::string cell = printable(cells[k]);
+      const std::string cell =
+          k > 0 ? printable(cells[k]) : cut_front(printable(cells[k]), widths[k]);
       if (k > 0) line += "  ";
       line += k > 0 && numbers[k] ? right(cell, widths[k]) : left(cell, widths[k]);
     }

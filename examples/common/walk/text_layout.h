@@ -31,7 +31,7 @@ std::string right(const std::string& text, std::size_t width);
 Lines wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
 
 /// A line of heads and one of each row, two blanks between columns. The first column is set to the
-/// left, numbers to the right.
+/// left, numbers to the right. If there is not enough room, the first column is cut in front.
 Lines table_lines(const std::vector<std::string>& heads,
                   const std::vector<std::vector<std::string>>& rows, std::size_t width);
 

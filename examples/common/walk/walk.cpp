@@ -64,7 +64,8 @@ StepCheck check_step(const Walk& walk, std::size_t step) {
     for (const Difference& d : walk.nodes[node].differences) {
       ++result.differences;
       result.right = result.right && d.right;
-      if (std::max(std::abs(d.analytic), std::abs(d.numeric)) < kSmall) continue;
+      const double size = std::max(std::abs(d.analytic), std::abs(d.numeric));
+      if (size < small_gradient(walk.nodes[node].gradient.dtype())) continue;
       result.relative = std::max(result.relative.value_or(0), d.relative);
     }
   }

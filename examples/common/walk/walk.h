@@ -25,8 +25,9 @@ struct WalkScope {
 
 /// Gradients up to this are 0 but for rounding, and so are their differences: gradcheck's atol.
 inline constexpr double kTiny = 1e-7;
-/// A difference has about ten decimals, so of gradients below this the relative error says little.
-inline constexpr double kSmall = 1e-4;
+/// A difference has about ten decimals, in f32 four: so of gradients below this the relative error
+/// says little.
+inline double small_gradient(DType dtype) { return dtype == DType::f32 ? 0.1 : 1e-4; }
 
 /// One element of a gradient, from backward and as a central difference of the whole function.
 struct Difference {
@@ -119,7 +120,7 @@ std::string argument_name(const Op& op, std::size_t k);
 /// The central differences of what one step completes, taken together.
 struct StepCheck {
   std::size_t differences = 0;     ///< how many numbers were compared
-  std::optional<double> relative;  ///< the largest error; gradients below kSmall have none
+  std::optional<double> relative;  ///< the largest error; small gradients have none
   bool right = true;
 };
 StepCheck check_step(const Walk& walk, std::size_t step);
@@ -129,7 +130,7 @@ struct WalkCheck {
   std::size_t steps = 0;           ///< backward steps that complete a gradient with differences
   std::size_t differences = 0;     ///< how many numbers were compared at them
   std::size_t worst = kNone;       ///< the step with the largest relative error
-  double relative = 0;             ///< that error; gradients below kSmall do not count
+  double relative = 0;             ///< that error; small gradients do not count
   std::vector<std::size_t> wrong;  ///< positions in Walk::steps
 };
 WalkCheck check_walk(const Walk& walk);

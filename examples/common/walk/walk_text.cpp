@@ -91,9 +91,10 @@ class Card {
     std::string sum = fmt::format("{} central differences beside {} backward steps",
                                   check.differences, check.steps);
     if (check.worst != kNone) {
-      sum +=
-          fmt::format("; the largest relative error of a gradient above {:g} is {:.1e}, at step {}",
-                      kSmall, check.relative, check.worst + 1);
+      const std::size_t node = walk_.completed(walk_.steps[check.worst])[0];
+      sum += fmt::format(
+          "; the largest relative error of a gradient above {:g} is {:.1e}, at step {}",
+          small_gradient(walk_.nodes[node].gradient.dtype()), check.relative, check.worst + 1);
     }
     text(sum + ".", 0);
     for (const std::size_t step : check.wrong) {
