@@ -230,7 +230,10 @@ int run(const CLI::App& app, const Options& o) {
     }
   }
   flush_output();
-  if (folder) write_comparison_report(*folder, comparison, vocabulary, settings);
+  if (folder) {
+    write_comparison_report(*folder, comparison, vocabulary, settings);
+    if (!o.json) fmt::print("report: {}\n", folder->report());
+  }
   return interrupted() != 0 ? 128 + interrupted() : kDone;
 }
 
@@ -252,7 +255,7 @@ int main(int argc, char** argv) {
   add_number(app, "--longest", o.longest, 1, 100'000, "symbols (digits) of the longest source");
   add_number(app, "--seed", o.seed, 0, INT64_MAX, "of weights and data");
   add_number(app, "--threads", o.threads, 1, max_threads(), "threads of the kernels");
-  app.add_option("--out", o.out, "folder for metrics and a page with curves and results");
+  app.add_option("--out", o.out, "folder for metrics and report.html");
   app.add_flag("--json", o.json, "end with a line of JSON for each model");
   return run_program(app, argc, argv, [&] { return run(app, o); });
 }

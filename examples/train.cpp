@@ -112,13 +112,14 @@ void after_step(Run& run, Trainer& trainer, Progress& progress, const Trainer::S
   if (o.save_every > 0 && number % o.save_every == 0) save_last(run, trainer);
 }
 
-// Trains until the budget is used, patience has run out, or a signal comes; the last loss.
-double train(Run& run, Trainer& trainer) {
+// Trains until the budget is used, patience has run out, or a signal comes; the last loss, if there
+// was a step.
+std::optional<double> train(Run& run, Trainer& trainer) {
   const TrainOptions& o = run.options;
   Progress progress(data_name(o), trainer.progress());
   const double began = trainer.seconds();
   std::int64_t tokens = 0;
-  double loss = 0;
+  std::optional<double> loss;
   while (!trainer.done() && interrupted() == 0) {
     const Trainer::Step step = trainer.step();
     loss = step.loss;
@@ -224,38 +225,50 @@ std::string last_good(const Run& run) {
 }
 
 // Everything is saved and printed before: whatever happens here spoils nothing.
-void write_report(const Run& run, const std::string& how, const nlohmann::ordered_json& results) {
+void write_report(const Run& run, const std::string& how, const nlohmann::ordered_json& results,
+                  bool diverged = false) {
   if (!run.folder) return;
   flush_output();
   const char* model = nn::choice_name(run.options.model);
   write_run_report(*run.folder, {fmt::format("{}: {}", data_name(run.options), model), how, results,
-                                 run.settings, run.data, run.model, run.evaluation});
+                                 run.settings, run.data, run.model, run.evaluation, diverged});
+  if (!run.options.json) fmt::print("report: {}\n", run.folder->report());
 }
 
-int stopped(const Run& run, const nlohmann::ordered_json& results) {
-  const std::string how = fmt::format("stopped after step {}", results["steps"].dump());
+nlohmann::ordered_json results_so_far(const Run& run, const Trainer& trainer) {
+  return {{"data", data_name(run.options)},
+          {"model", nn::choice_name(run.options.model)},
+          {"parameters", parameter_count(run.model)},
+          {"steps", trainer.state().step},
+          {"seconds", trainer.seconds()}};
+}
+
+int stopped(const Run& run, const Trainer& trainer) {
+  const std::string how = fmt::format("stopped after step {}", trainer.state().step);
   fmt::print(stderr, "train: {}{}\n", how,
              run.folder ? ", everything is saved: --resume continues" : "");
-  write_report(run, how, results);
+  write_report(run, how, results_so_far(run, trainer));
   return 128 + interrupted();
 }
 
-int finish(Run& run, Trainer& trainer, double loss) {
+int diverged(const Run& run, const Trainer& trainer, const Diverged& error) {
+  fmt::print(stderr, "train: {}; {}\n", error.what(), last_good(run));
+  write_report(run, fmt::format("diverged: {}", error.what()), results_so_far(run, trainer), true);
+  return kDiverged;
+}
+
+int finish(Run& run, Trainer& trainer, const std::optional<double>& loss) {
   const TrainOptions& o = run.options;
   save_last(run, trainer);
+  if (interrupted() != 0) return stopped(run, trainer);
   const TrainerState& state = trainer.state();
-  nlohmann::ordered_json results = {{"data", data_name(o)},
-                                    {"model", nn::choice_name(o.model)},
-                                    {"parameters", parameter_count(run.model)},
-                                    {"steps", state.step},
-                                    {"seconds", trainer.seconds()}};
-  if (interrupted() != 0) return stopped(run, results);
-  results["loss"] = loss;
   const bool validated = o.valid_every > 0 && state.step % o.valid_every == 0;
   if (!validated && state.step > 0) validate(run, trainer);
   if (o.keep_best) run.model = load_checkpoint(run.folder->model()).model;
+  nlohmann::ordered_json results = results_so_far(run, trainer);
+  results["loss"] = loss ? nlohmann::ordered_json(*loss) : nlohmann::ordered_json();
   const std::string how = fmt::format("{} steps in {:.1f} s", state.step, trainer.seconds());
-  fmt::print("{}, last loss {:.5f}\n", how, loss);
+  fmt::print("{}{}\n", how, loss ? fmt::format(", last loss {:.5f}", *loss) : "");
   measure(run, results);
   results["seed"] = o.seed;
   results["threads"] = o.threads;
@@ -282,8 +295,7 @@ int run(CLI::App& app, TrainOptions& o) {
   try {
     return finish(run, trainer, train(run, trainer));
   } catch (const Diverged& error) {
-    fmt::print(stderr, "train: {}; {}\n", error.what(), last_good(run));
-    return kDiverged;
+    return diverged(run, trainer, error);
   }
 }
 

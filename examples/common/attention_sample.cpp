@@ -7,7 +7,7 @@ namespace gradzoo::examples {
 namespace {
 
 constexpr std::int64_t kShort = 12;          // tokens
-constexpr std::int64_t kLongestAnswer = 40;  // tokens, where a model does not stop
+constexpr std::int64_t kLongestAnswer = 24;  // tokens, where a model does not stop
 
 // The longest of the short sources, or else the shortest; empty when there is none.
 Ids chosen(const ZooCheckpoint& checkpoint, const std::vector<Ids>& sources) {

@@ -28,7 +28,8 @@ std::vector<std::string> cells(const ComparisonRow& row) {
 }
 
 ReportTable table_of(const Comparison& comparison) {
-  ReportTable table{{"model", "parameters", "steps to 99 %", "seconds to 99 %", "tokens/s"}, {}};
+  ReportTable table{
+      {"model", "parameters", "steps to 99\u00a0%", "seconds to 99\u00a0%", "tokens/s"}, {}};
   for (const ComparisonRange& range : comparison.ranges) {
     table.heads.push_back(range.name + ": exact");
     table.heads.push_back(range.name + ": tokens");

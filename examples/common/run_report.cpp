@@ -46,7 +46,7 @@ ReportTable results_table(const nlohmann::ordered_json& results) {
   ReportTable table{{"", "value"}, {}};
   for (const Row& row : rows) {
     const auto found = results.find(row.key);
-    if (found == results.end()) continue;
+    if (found == results.end() || found->is_null()) continue;
     std::string value;
     if (row.kind == Kind::text) value = found->get<std::string>();
     if (row.kind == Kind::count) value = fmt::format("{}", found->get<std::int64_t>());
@@ -95,6 +95,14 @@ void add_continuation(Report& report, const FinishedRun& run) {
       "The beginning of the held-out text, how it goes on, and how the model continues it.";
 }
 
+void add_samples(Report& report, const FinishedRun& run) {
+  if (run.data.is_text()) {
+    add_continuation(report, run);
+  } else {
+    add_pairs(report, run);
+  }
+}
+
 // What the model looks at while it answers a held-out pair, or continues the text.
 void add_attention(Report& report, const FinishedRun& run) {
   constexpr std::ptrdiff_t prompt = 16;  // characters
@@ -137,12 +145,10 @@ void write_run_report(const RunFolder& folder, const FinishedRun& run) {
       .samples = {},
       .attention = {},
       .settings = settings_rows(run.settings)};
-  if (run.data.is_text()) {
-    add_continuation(report, run);
-  } else {
-    add_pairs(report, run);
+  if (!run.diverged) {
+    add_samples(report, run);
+    add_attention(report, run);
   }
-  add_attention(report, run);
   write_report(folder.report(), report);
 }
 

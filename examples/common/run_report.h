@@ -22,6 +22,7 @@ struct FinishedRun {
   const Data& data;
   const ZooModel& model;
   std::optional<Evaluation> evaluation;  ///< of all held-out pairs; none: a few are asked for
+  bool diverged = false;                 ///< then its model is asked for nothing
 };
 
 /// Writes the folder's report.html: the curves from its metrics, so that a resumed run has all of

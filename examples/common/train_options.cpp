@@ -97,7 +97,8 @@ void add_run_options(CLI::App& app, TrainOptions& o) {
              "validations without improvement before it stops; 0: it does not");
   app.add_flag("--keep-best", o.keep_best, "end with the best weights, not with the last");
   add_number(app, "--save-every", o.save_every, 0, many, "steps; 0: at the end only");
-  app.add_option("--out", o.out, "folder for model, metrics and everything to continue with");
+  app.add_option("--out", o.out,
+                 "folder for model, metrics, report.html and everything to go on with");
   app.add_option("--resume", o.resume, "continue the run in this folder");
   app.add_option("--config", o.settings, "file of options, 'key = value' a line");
   add_number(app, "--seed", o.seed, 0, INT64_MAX, "of weights and data");

@@ -46,7 +46,7 @@ TEST_CASE("attention_sample: the greedy answer, and maps, for every model that h
     const bool has = recurrent == nullptr || recurrent->score.has_value();
     REQUIRE(view.has_value() == has);
     if (!has) continue;
-    const auto answers = search(checkpoint, {Ids{4, 6, 5}}, {1}, {.max_length = 40});
+    const auto answers = search(checkpoint, {Ids{4, 6, 5}}, {1}, {.max_length = 24});
     CHECK(view->answer == checkpoint.target.decode(answers[0][0].tokens));
     CHECK(view->model == "it");
     CHECK_FALSE(view->maps.empty());
