@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/file.h"
-#include "core/threads.h"
 #include "examples/common/program.h"
 #include "examples/common/terminal.h"
 #include "examples/common/walk/screen.h"

@@ -8,7 +8,7 @@ namespace gradzoo::examples {
 
 const std::vector<LessonEntry>& lesson_table() {
   static const std::vector<LessonEntry> table = {
-      {1, "expression", "an expression: a value used twice, gradients that add up",
+      {1, "expression", "an expression: values used more than once, gradients that add up",
        lessons::expression},
       {2, "neuron", "a neuron and one step of gradient descent", lessons::neuron},
       {3, "matrices", "broadcasting and the product of matrices", lessons::matrices},
