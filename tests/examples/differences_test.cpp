@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "core/ops.h"
 #include "examples/common/walk/lesson.h"
 
@@ -82,6 +84,23 @@ TEST_CASE("differences: at a kink the difference is shown as it is") {
   CHECK(differences[1].numeric == doctest::Approx(0.5));
   CHECK(differences[1].relative == doctest::Approx(1));
   CHECK(differences[2].right);
+}
+
+TEST_CASE("differences: of a result that is not finite none is right, and equal ones are 0") {
+  const Tensor x = leaf({-1, 2});
+  const Walk nan = walk_of({{"x", x}}, [&] { return sum(log(x)); });
+  REQUIRE(nan.nodes[0].differences.size() == 2);
+  for (const WalkNode& node : nan.nodes) {
+    if (node.op.name == std::string("sum")) continue;
+    for (const Difference& d : node.differences) {
+      CHECK(std::isnan(d.numeric));
+      CHECK_FALSE(d.right);
+    }
+  }
+  const Tensor far = leaf({1, 2});
+  const Walk infinite = walk_of({{"x", far}}, [&] { return sum(far * HUGE_VAL); });
+  CHECK(infinite.nodes[0].differences[0].numeric == 0);
+  CHECK_FALSE(infinite.nodes[0].differences[0].right);
 }
 
 TEST_CASE("differences: a wrong gradient is found, on the way and at the leaf") {

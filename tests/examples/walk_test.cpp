@@ -227,6 +227,15 @@ TEST_CASE("walk: values are copies, whatever happens to the leaves later") {
   }
 }
 
+TEST_CASE("walk: leaves that share their memory keep their names") {
+  const Tensor x = leaf({1, 2});
+  Tensor twin = x.detach();
+  twin.requires_grad_();
+  Lesson lesson("", 1);
+  lesson.walk("f", {{"x", x}, {"twin", twin}}, [&] { return sum(x * twin); });
+  CHECK(calls(lesson.result())[2] == "%3 mul x twin");
+}
+
 TEST_CASE("walk: what inputs are called") {
   const Op op("f", "x, w, b", "y = x w + b", "");
   CHECK(argument_name(op, 0) == "x");

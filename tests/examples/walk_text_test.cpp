@@ -150,4 +150,8 @@ TEST_CASE("checks: all right, or which steps are not") {
   CHECK(has(lines, "step 4: backward of %2 = relu(x)"));
   CHECK(has(lines, "x[0]"));
   CHECK_FALSE(has(lines, "x[1]"));
+  Lesson nothing("", 1);
+  nothing.walk("nan", {{"x", x}}, [&] { return log(sum(x) - 2); });
+  CHECK(has(check_lines(nothing.result()), "nan       nan  WRONG"));
+  CHECK_FALSE(has(check_lines(nothing.result()), "-nan"));
 }

@@ -68,7 +68,7 @@ Difference compare(std::int64_t element, double analytic, double numeric, const 
 
 // The difference of the results over that of the places; equal infinities have not moved.
 double slope(double above, double below, double width) {
-  return same(above, below) ? 0 : (above - below) / width;
+  return above == below ? 0 : (above - below) / width;
 }
 
 // One number of a leaf, moved for a while. The version of the memory stays: afterwards nothing has

@@ -31,7 +31,9 @@ class GraphBuilder {
     graph_ = walk.graphs.size();
     walk.graphs.push_back({title, walk.nodes.size(), walk.nodes.size(), 0, ""});
     for (const auto& [name, tensor] : names) {
-      if (tensor.defined()) names_.emplace(place_of(tensor), name);
+      if (!tensor.defined()) continue;
+      names_.emplace(place_of(tensor), name);
+      if (tensor.requires_grad()) leaf_names_.emplace(tensor.node()->sequence, name);
     }
   }
 
@@ -114,8 +116,15 @@ class GraphBuilder {
     node.graph = graph_;
     node.kind = sequence != 0 ? WalkNode::Kind::leaf : WalkNode::Kind::constant;
     node.op = sequence != 0 ? "leaf" : "constant";
-    if (const auto it = names_.find(place_of(value)); it != names_.end()) node.name = it->second;
+    node.name = name_of(value, sequence);
     return add(std::move(node), value, {sequence, kNone});
+  }
+
+  // A leaf goes by its node: another tensor may lie in the same memory.
+  std::string name_of(const Tensor& value, std::uint64_t sequence) const {
+    if (const auto it = leaf_names_.find(sequence); it != leaf_names_.end()) return it->second;
+    const auto it = names_.find(place_of(value));
+    return sequence == 0 && it != names_.end() ? it->second : "";
   }
 
   std::size_t scope_of(const ScopePtr& scope) {
@@ -160,6 +169,7 @@ class GraphBuilder {
   Walk& walk_;
   std::size_t graph_;
   std::map<Place, std::string> names_;
+  std::unordered_map<std::uint64_t, std::string> leaf_names_;
   std::map<Place, std::size_t> by_place_;
   std::unordered_map<std::uint64_t, std::size_t> by_sequence_;
   std::unordered_map<const ScopeName*, std::size_t> scopes_;

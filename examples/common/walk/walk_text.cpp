@@ -30,13 +30,20 @@ std::string element_text(const Tensor& x, std::int64_t element) {
   return x.dim() == 0 ? "" : to_string(unravel_index(element, x.shape()));
 }
 
-std::string number(double value) { return fmt::format("{:.7g}", value); }
+std::string number(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.7g}", value);  // whatever its sign
+}
+
+std::string count_text(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 bool is_zero(const Difference& d) {
   return std::max(std::abs(d.analytic), std::abs(d.numeric)) <= kTiny;
 }
 
 std::string relative_text(const Difference& d) {
+  if (std::isnan(d.relative)) return "nan";
   return is_zero(d) ? "-" : d.relative == 0 ? "0" : fmt::format("{:.1e}", d.relative);
 }
 
@@ -86,10 +93,11 @@ class Card {
     if (check.wrong.empty()) {
       put("every step is right", options_.style.green);
     } else {
-      put(fmt::format("{} of {} steps WRONG", check.wrong.size(), check.steps), options_.style.red);
+      put(fmt::format("{} of {} WRONG", check.wrong.size(), count_text(check.steps, "step")),
+          options_.style.red);
     }
-    std::string sum = fmt::format("{} central differences beside {} backward steps",
-                                  check.differences, check.steps);
+    std::string sum = count_text(check.differences, "central difference") + " beside " +
+                      count_text(check.steps, "backward step");
     if (check.worst != kNone) {
       const std::size_t node = walk_.completed(walk_.steps[check.worst])[0];
       sum += fmt::format(
