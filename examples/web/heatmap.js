@@ -51,6 +51,8 @@ const { heatmap, heatLegend, heatRange } = (() => {
     return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
   }
 
+  const cellText = (value) => value === null ? "" : numberText(value, 3);
+
   // Where everything stands, in pixels.
   function measure(matrix, options) {
     const rows = matrix.length, columns = Math.max(0, ...matrix.map((row) => row.length));
@@ -58,10 +60,11 @@ const { heatmap, heatLegend, heatRange } = (() => {
       (rows * columns <= MOST_NUMBERS && columns <= MOST_NUMBER_COLUMNS);
     const side = options.cell ??
       Math.min(22, Math.max(2, Math.floor((options.width ?? 320) / Math.max(columns, 1))));
-    const width = numbers ? Math.max(54, options.cell ?? 0) : side;
+    const longest = (texts = []) => Math.max(0, ...texts.map((text) => shortened(text).length));
+    const width = !numbers ? side
+      : Math.max(54, 7 * longest(matrix.flat().map(cellText)) + 8, options.cell ?? 0);
     const height = numbers ? Math.max(26, options.cell ?? 0)
       : rows === 1 ? Math.max(18, side) : side;
-    const longest = (labels = []) => Math.max(0, ...labels.map((label) => shortened(label).length));
     const wide = longest(options.columns) * 8, turned = wide > width && wide > 3 * 8;
     const left = options.rows ? longest(options.rows) * 8 + 8 : 1;
     const top = !options.columns ? 1 : turned ? longest(options.columns) * 6.5 + 12 : 20;
@@ -102,7 +105,7 @@ const { heatmap, heatLegend, heatRange } = (() => {
       } else if (at.numbers) {
         out.push(svg("text", { x: x + at.width / 2, y: y + at.height / 2,
           class: opacity > 0.55 ? "heat-number heat-on-colour" : "heat-number",
-        }, numberText(value, 3)));
+        }, cellText(value)));
       }
     }));
     return out;

@@ -23,15 +23,17 @@ function scrubber(show) {
     "aria-label": "step", oninput: () => go(Number(range.value) - 1) });
   const text = element("div", { class: "where", role: "status" });
 
-  // The kinds of steps below the slider, as long as they are.
+  // The kinds of steps below the slider, as long as they are; a click goes to where one begins.
   function parts() {
     const out = [];
-    for (const { kind } of walk.steps) {
+    walk.steps.forEach(({ kind }, i) => {
       if (out.length && out.at(-1).kind === kind) out.at(-1).count += 1;
-      else out.push({ kind, count: 1 });
-    }
-    return element("div", { class: "parts", "aria-hidden": "true" }, out.map(({ kind, count }) =>
-      element("span", { class: kind, title: kind, style: `flex-grow: ${count}` },
+      else out.push({ kind, count: 1, begin: i });
+    });
+    return element("div", { class: "parts", "aria-hidden": "true" },
+      out.map(({ kind, count, begin }) =>
+        element("span", { class: kind, title: `${kind}, from step ${begin + 1}`,
+          style: `flex-grow: ${count}`, onclick: () => go(begin) },
         count > walk.steps.length / 10 ? kind : "")));
   }
 

@@ -1,4 +1,4 @@
-// Writes pages of walks for step_page_test.py, and beside each the engine's numbers, taken from the
+// Writes pages of walks for step_*_test.py, and beside each the engine's numbers, taken from the
 // tensors themselves: FOLDER/NAME.html and FOLDER/NAME.json.
 //
 // usage: step_pages FOLDER [NAME]
@@ -115,6 +115,14 @@ Walk chain() {
   return lesson.result();
 }
 
+// Tensors too large to be shown whole.
+Walk large() {
+  Lesson lesson("large tensors", 0);
+  Tensor x = randn({40, 30}, lesson.rng(), DType::f64).requires_grad_();
+  lesson.walk("f", {{"x", x}}, [&] { return sum(square(x)); });
+  return lesson.result();
+}
+
 // A training step of a whole model.
 Walk transformer() {
   Lesson lesson("a Transformer", 0);
@@ -143,8 +151,11 @@ Walk transformer() {
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const std::string only = argc > 2 ? argv[2] : "";
-  const std::pair<const char*, Walk (*)()> pages[] = {
-      {"odd", odd_names}, {"layers", layers}, {"chain", chain}, {"transformer", transformer}};
+  const std::pair<const char*, Walk (*)()> pages[] = {{"odd", odd_names},
+                                                      {"layers", layers},
+                                                      {"chain", chain},
+                                                      {"large", large},
+                                                      {"transformer", transformer}};
   for (const auto& [name, make] : pages) {
     if (only.empty() || only == name) write(argv[1], name, make());
   }

@@ -32,8 +32,13 @@ std::string dot_text(const Drawing& drawing) {
     const double width = std::min(most, 34.0) * 7.4 + 20;
     out += fmt::format("i{} [width={:.3f}, height={:.3f}];\n", i, width / kInch, 40 / kInch);
   }
-  for (const auto& edge : drawing.edges)
-    out += fmt::format("i{} -> i{};\n", edge.first, edge.second);
+  std::vector<bool> computed(drawing.items.size(), false);
+  for (const auto& edge : drawing.edges) computed[edge.second] = true;
+  for (const auto& edge : drawing.edges) {
+    // The way of what is computed is straight, and parameters stand beside it.
+    out += fmt::format("i{} -> i{} [weight={}];\n", edge.first, edge.second,
+                       computed[edge.first] ? 8 : 1);
+  }
   return out + "}\n";
 }
 
