@@ -171,11 +171,12 @@ class BackwardPass {
       needed[k] = input_of(i, k) != kNone && needed_[input_of(i, k)];
     }
     modes().scope = node->scope;
-    const Grads grads = node->vjp(BackwardContext(node, gradient, needed));
+    Grads grads = node->vjp(BackwardContext(node, gradient, needed));
     check(grads.size() == needed.size(), "backward of '{}': {} gradients for {} inputs",
           node->op.name, grads.size(), needed.size());
     for (std::size_t k = 0; k < needed.size(); ++k) {
-      if (!needed[k] || !grads[k].defined()) continue;
+      if (!needed[k]) grads[k] = Tensor();  // a fused op may give more than it was asked for
+      if (!grads[k].defined()) continue;
       const Node& input = *node->inputs[k];
       check(grads[k].shape() == input.shape && grads[k].dtype() == input.dtype,
             "backward of '{}': the gradient of input {} is {} {}, the input {} {}", node->op.name,
@@ -184,7 +185,7 @@ class BackwardPass {
     if (detect_anomaly_) check_backward(grads, node->op.name, gradient);
     trace_step(*node, gradient, grads);
     for (std::size_t k = 0; k < needed.size(); ++k) {
-      if (needed[k] && grads[k].defined()) accumulate(input_of(i, k), grads[k]);
+      if (grads[k].defined()) accumulate(input_of(i, k), grads[k]);
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "core/autograd.h"
 #include "core/create.h"
+#include "core/node.h"
 #include "core/ops.h"
 #include "core/random.h"
 #include "core/storage.h"
@@ -547,4 +549,22 @@ TEST_CASE("trace: two openings of one scope can be told apart") {
   CHECK(trace.steps()[0].scope == trace.steps()[1].scope);
   CHECK(path_of(trace.steps()[1].scope) == path_of(trace.steps()[2].scope));
   CHECK(trace.steps()[1].scope != trace.steps()[2].scope);
+}
+
+TEST_CASE("trace: a gradient that nobody needs is not there, even if an op computed it") {
+  const Tensor x = leaf({1, 2}), constant = tensor({3, 4});
+  const Tensor y = record(x.detach() * 2.0, "generous", {x, constant}, {},
+                          [](const BackwardContext& c) -> Grads {
+                            return {c.grad, c.grad};
+                          });
+  const Trace trace;
+  sum(y).backward();
+  const auto& steps = trace.steps();
+  const auto step = std::find_if(steps.begin(), steps.end(), [](const TraceStep& s) {
+    return s.backward && std::string_view(s.op.name) == "generous";
+  });
+  REQUIRE(step != steps.end());
+  REQUIRE(step->outputs.size() == 2);
+  CHECK(values(step->outputs[0]) == Floats{1, 1});
+  CHECK_FALSE(step->outputs[1].defined());
 }
