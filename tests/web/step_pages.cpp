@@ -62,7 +62,8 @@ void write(const std::string& folder, const std::string& name, const Walk& walk)
 
 // Names and texts that would do harm if they were not only text.
 Walk odd_names() {
-  const std::string script = "x<script>alert(1)</script>", quotes = "\"&'<!--#exec \\N";
+  const std::string script = "x<script>alert(1)</script>",
+                    quotes = "\"&'<!--<img src=x onerror=alert(1)> \\N";
   Lesson lesson(script, 0);
   Tensor a = tensor({{1, -2}, {0.5, 3}}, DType::f64).requires_grad_();
   Tensor b = tensor({2, 0.25}, DType::f64).requires_grad_();

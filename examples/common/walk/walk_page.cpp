@@ -76,12 +76,13 @@ void write_walk_page(const std::string& path, const Walk& walk) {
     if (script_json(data).size() < kMostBytes) break;
   }
   add_drawings(walk, data);
-  const Page page = {.title = walk.title + " · gradzoo",
-                     .body = "<main id=\"page\"></main>",
-                     .scripts = {"dom.js", "heatmap.js", "step_data.js", "step_tensor.js",
-                                 "step_places.js", "step_graph.js", "step_list.js", "step_card.js",
-                                 "step_norms.js", "step_scrubber.js", "step.js"},
-                     .styles = {"heatmap.css", "step.css"}};
+  const Page page = {
+      .title = walk.title + " · gradzoo",
+      .body = "<main id=\"page\"><noscript>This page needs JavaScript.</noscript></main>",
+      .scripts = {"dom.js", "heatmap.js", "step_data.js", "step_tensor.js", "step_places.js",
+                  "step_graph.js", "step_list.js", "step_card.js", "step_norms.js",
+                  "step_scrubber.js", "step.js"},
+      .styles = {"heatmap.css", "step.css"}};
   write_page(path, page, data);
 }
 
