@@ -64,12 +64,13 @@ void add_samples(Report& report, const Comparison& comparison, const Vocabulary&
   for (std::size_t i = 0; i < std::min(count, pairs.size()); ++i) {
     for (const ComparisonRow& row : comparison.rows) {
       const Ids& answer = row.ranges.front().answers[i];
-      report.samples.push_back({row.name, vocabulary.decode(pairs[i].source),
-                                vocabulary.decode(pairs[i].target), vocabulary.decode(answer),
-                                answer == pairs[i].target});
+      report.samples.push_back(
+          {row.name, vocabulary.decode(pairs[i].source), vocabulary.decode(pairs[i].target),
+           answer_parts(vocabulary, answer, pairs[i].target), answer == pairs[i].target});
     }
   }
-  report.samples_about = "What each model answers to the same held-out sequences.";
+  report.samples_about =
+      "What each model answers to the same held-out sequences; wrong tokens are underlined.";
 }
 
 }  // namespace

@@ -54,14 +54,33 @@ Json charts_json(const std::vector<ReportChart>& charts) {
   return all;
 }
 
-// At most kLongestText code points.
-std::string cut(const std::string& text) {
-  std::size_t characters = 0;
+// At most so many code points; `room` is what is left of them.
+std::string cut(const std::string& text, std::size_t& room) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
-    if (begins && ++characters > kLongestText) return text.substr(0, i) + "…";
+    if (begins && room-- == 0) {
+      room = 0;
+      return text.substr(0, i) + "…";
+    }
   }
   return text;
+}
+
+std::string cut(const std::string& text) {
+  std::size_t room = kLongestText;
+  return cut(text, room);
+}
+
+// [text, is it right?] of each part.
+Json parts_json(const std::vector<AnswerPart>& parts) {
+  Json all = Json::array();
+  std::size_t room = kLongestText;
+  for (const AnswerPart& part : parts) {
+    const std::string text = cut(part.text, room);
+    all.push_back({text, part.right});
+    if (text != part.text) break;
+  }
+  return all;
 }
 
 Json table_json(const ReportTable& table) { return {{"heads", table.heads}, {"rows", table.rows}}; }
@@ -70,7 +89,7 @@ Json sample_json(const ReportSample& sample) {
   return {{"model", sample.model},
           {"source", cut(sample.source)},
           {"wanted", cut(sample.wanted)},
-          {"answer", cut(sample.answer)},
+          {"answer", parts_json(sample.answer)},
           {"right", sample.right ? Json(*sample.right) : Json()}};
 }
 
@@ -115,6 +134,21 @@ void write_report(const std::string& path, const Report& report) {
   for (const char* script : {"chart.js", "report.js"}) page.scripts.emplace_back(script);
   for (const char* style : {"chart.css", "report.css"}) page.styles.emplace_back(style);
   write_page(path, page, report_json(report));
+}
+
+std::vector<AnswerPart> answer_parts(const Vocabulary& vocabulary, const Ids& answer,
+                                     const Ids& target) {
+  const auto right = [&](std::size_t i) { return i < target.size() && answer[i] == target[i]; };
+  std::vector<AnswerPart> parts;
+  for (std::size_t from = 0; from < answer.size();) {
+    std::size_t to = from + 1;
+    while (to < answer.size() && right(to) == right(from)) ++to;
+    const auto at = [&](std::size_t i) { return answer.begin() + static_cast<std::ptrdiff_t>(i); };
+    const bool blank = to < answer.size() && vocabulary.level() == Level::word;
+    parts.push_back({vocabulary.decode(Ids(at(from), at(to))) + (blank ? " " : ""), right(from)});
+    from = to;
+  }
+  return parts;
 }
 
 std::vector<std::pair<std::string, std::string>> settings_rows(const std::string& text) {

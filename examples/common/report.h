@@ -9,6 +9,7 @@
 
 #include "examples/common/attention_view.h"
 #include "examples/common/curves.h"
+#include "examples/common/vocabulary.h"
 
 namespace gradzoo::examples {
 
@@ -26,9 +27,19 @@ struct ReportChart {
   std::vector<std::pair<std::string, std::vector<Point>>> lines;  ///< by name
 };
 
+/// A part of an answer whose tokens are all right or all wrong.
+struct AnswerPart {
+  std::string text;
+  bool right = true;
+};
+/// The answer in parts: a token is right that is the target's in the same place.
+std::vector<AnswerPart> answer_parts(const Vocabulary& vocabulary, const Ids& answer,
+                                     const Ids& target);
+
 struct ReportSample {
   std::string model;  ///< empty: there is only one
-  std::string source, wanted, answer;
+  std::string source, wanted;
+  std::vector<AnswerPart> answer;
   std::optional<bool> right;  ///< none: there is more than one good answer
 };
 

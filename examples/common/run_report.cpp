@@ -59,7 +59,7 @@ ReportTable results_table(const nlohmann::ordered_json& results) {
 
 ReportSample sample(const Data& data, const Pair& pair, const Ids& answer) {
   return {"", data.source.decode(pair.source), data.target.decode(pair.target),
-          data.target.decode(answer), answer == pair.target};
+          answer_parts(data.target, answer, pair.target), answer == pair.target};
 }
 
 // The first held-out pairs, and the first wrong answers among the others.
@@ -76,8 +76,9 @@ void add_pairs(Report& report, const FinishedRun& run) {
   report.samples_about =
       fmt::format("Held-out sequences: the first {}", std::min(pairs.size(), kSamples)) +
       (wrong == 0
-           ? "."
-           : fmt::format(", and the first {} wrong ones after them.", std::min(wrong, kSamples)));
+           ? ""
+           : fmt::format(", and the first {} wrong ones after them", std::min(wrong, kSamples))) +
+      ". Wrong tokens are underlined.";
 }
 
 // How the model continues the beginning of the held-out text.
@@ -89,8 +90,11 @@ void add_continuation(Report& report, const FinishedRun& run) {
   const Ids wanted(text.begin() + half, text.begin() + 2 * half);
   const ZooCheckpoint checkpoint{run.model, run.data.source, run.data.target, true};
   const models::Hypothesis answer = continue_text(checkpoint, prompt, {.max_length = half});
-  report.samples.push_back({"", run.data.source.decode(prompt), run.data.source.decode(wanted),
-                            run.data.target.decode(answer.tokens), std::nullopt});
+  report.samples.push_back({"",
+                            run.data.source.decode(prompt),
+                            run.data.source.decode(wanted),
+                            {{run.data.target.decode(answer.tokens), true}},
+                            std::nullopt});
   report.samples_about =
       "The beginning of the held-out text, how it goes on, and how the model continues it.";
 }

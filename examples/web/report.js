@@ -16,9 +16,11 @@
   }
 
   // A cell that says on a narrow screen which column it is of.
-  function cell(label, text) {
-    const empty = element("span", {class: "faint"}, "(nothing)");
-    return element("td", {"data-label": label}, text === "" ? empty : element("code", {}, text));
+  function cell(label, parts) {
+    const text = parts.map(([part, right]) => (right ? part : element("mark", {}, part)));
+    const empty = parts.every(([part]) => part === "");
+    return element("td", {"data-label": label},
+      empty ? element("span", {class: "faint"}, "(nothing)") : element("code", {}, text));
   }
 
   function verdict(right) {
@@ -30,7 +32,8 @@
     const models = list.some((sample) => sample.model !== "");
     const lines = list.map((sample) => element("tr", {},
       models ? element("td", {"data-label": "model"}, sample.model) : null,
-      cell("source", sample.source), cell("wanted", sample.wanted), cell("answer", sample.answer),
+      cell("source", [[sample.source, true]]), cell("wanted", [[sample.wanted, true]]),
+      cell("answer", sample.answer),
       verdict(sample.right)));
     const heads = [...(models ? ["model"] : []), "source", "wanted", "answer", ""];
     return [element("p", {class: "faint"}, about), table(heads, lines, {class: "samples"})];

@@ -22,7 +22,7 @@ Report small_report() {
           .results = {{"", "value"}, {{"steps", "3"}}},
           .charts = {{"Loss", "nats", true, {{"training", {{1, 2.5}, {2, 1.25}}}}}},
           .samples_about = "the first",
-          .samples = {{"", "a b", "b a", "b b", false}},
+          .samples = {{"", "a b", "b a", {{"b ", true}, {"b", false}}, false}},
           .attention = {},
           .settings = {{"lr", "0.1"}}};
 }
@@ -42,8 +42,8 @@ TEST_CASE("report: what the page is given") {
   CHECK(json["results"]["rows"].dump() == R"([["steps","3"]])");
   CHECK(json["charts"].dump() == R"([{"title":"Loss","unit":"nats","logarithmic":true,)"
                                  R"("lines":[{"name":"training","x":[1,2],"y":[2.5,1.25]}]}])");
-  CHECK(json["samples"].dump() ==
-        R"([{"model":"","source":"a b","wanted":"b a","answer":"b b","right":false}])");
+  CHECK(json["samples"].dump() == R"([{"model":"","source":"a b","wanted":"b a",)"
+                                  R"("answer":[["b ",true],["b",false]],"right":false}])");
   CHECK(json["settings"].dump() == R"([["lr","0.1"]])");
 }
 
@@ -72,7 +72,8 @@ TEST_CASE("report: long runs and long texts stay below 2 MB") {
   }
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "ä";
-  report.samples.assign(100, {"", text, text, "short", false});
+  report.samples.assign(100,
+                        {"", text, text, {{"short", true}, {text, false}, {text, true}}, false});
   report.settings.assign(100, {"name", text});
   const nlohmann::ordered_json json = report_json(report);
   CHECK(json["charts"][0]["lines"][0]["x"].size() <= 240);
@@ -80,7 +81,9 @@ TEST_CASE("report: long runs and long texts stay below 2 MB") {
   std::string wanted;
   for (int i = 0; i < 300; ++i) wanted += "ä";
   CHECK(json["samples"][0]["source"] == wanted + "…");
-  CHECK(json["samples"][0]["answer"] == "short");
+  CHECK(json["samples"][0]["answer"][0][0] == "short");
+  CHECK(json["samples"][0]["answer"][1][0] == wanted.substr(2 * 5) + "…");
+  CHECK(json["samples"][0]["answer"].size() == 2);
   CHECK(json["settings"][0][1] == wanted + "…");
   CHECK(written_size(report) < 2'000'000);
 }
@@ -114,7 +117,7 @@ TEST_CASE("B18, VIS1: texts of a run are data, not part of the page") {
   Report report = small_report();
   const std::string evil = "</script><script>alert(1)</script><!--#exec";
   report.title = evil;
-  report.samples = {{evil, evil, evil, evil, true}};
+  report.samples = {{evil, evil, evil, {{evil, true}}, true}};
   report.settings = {{"train", evil}};
   report.charts[0].lines[0].first = evil;
   const test::TemporaryDirectory directory;
@@ -130,6 +133,22 @@ TEST_CASE("report: a page that cannot be written is named") {
   const test::TemporaryDirectory directory;
   CHECK_THROWS_WITH_AS(write_report(directory / "none/report.html", small_report()),
                        doctest::Contains("none/report.html"), Error);
+}
+
+TEST_CASE("report: the parts of an answer that are right, and those that are not") {
+  const auto parts_of = [](Level level, const Ids& answer, const Ids& target) {
+    std::string text;
+    for (const AnswerPart& part :
+         answer_parts(Vocabulary(level, {"a", "b", "c"}), answer, target)) {
+      text += (part.right ? "[" : "(") + part.text + (part.right ? "]" : ")");
+    }
+    return text;
+  };
+  CHECK(parts_of(Level::word, {4, 5, 6}, {4, 5, 6}) == "[a b c]");
+  CHECK(parts_of(Level::word, {4, 6, 6, 4}, {4, 5, 6}) == "[a ](c )[c ](a)");
+  CHECK(parts_of(Level::word, {5, 4}, {4}) == "(b a)");
+  CHECK(parts_of(Level::character, {4, 6, 6, 4}, {4, 5, 6}) == "[a](c)[c](a)");
+  CHECK(parts_of(Level::word, {}, {4}).empty());
 }
 
 TEST_CASE("report: settings, line by line") {

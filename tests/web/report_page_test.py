@@ -4,6 +4,7 @@ usage: report_page_test.py TRAIN COMPARE ATTENTION
 """
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -117,6 +118,18 @@ def table_rows(browser, kind):
       .map(row => [...row.children].map(cell => cell.textContent))""", kind)
 
 
+def check_path(chart, values, place):
+    """The first curve is drawn where the values are between the ticks of the axis."""
+    path = chart.ask("return figure.querySelector('path.chart-line').getAttribute('d')")
+    drawn = [float(point.split()[1]) for point in path.replace("L", "M").split("M")[1:]]
+    marks = chart.ask("""return [...figure.querySelectorAll('.chart-y')]
+      .map(t => [Number(t.textContent), Number(t.getAttribute('y')) - 4])""")
+    (low, bottom), (high, top) = marks[0], marks[-1]
+    scale = (top - bottom) / (place(high) - place(low))
+    for y, value in zip(drawn, values, strict=True):
+        assert abs(y - bottom - scale * (place(value) - place(low))) < 0.2, (y, value)
+
+
 def settings_rows(browser):
     return browser.run("""return [...document.querySelectorAll('.settings div')]
       .map(row => [...row.children].map(cell => cell.textContent))""")
@@ -151,8 +164,21 @@ def shows_the_run():
             settings = [line.rstrip("\n").split(" = ", 1) for line in file]
         assert settings_rows(browser) == settings
         check_samples(table_rows(browser, "samples"))
+        check_marks(browser)
         browser.check_fits()
         browser.check_quiet()
+
+
+def check_marks(browser):
+    """What is marked in an answer are its wrong places, and only these."""
+    for row in browser.run("""return [...document.querySelectorAll('table.samples tbody tr')]
+        .map(row => [...row.querySelectorAll('td')].slice(-3).map(cell => [cell.textContent,
+          [...cell.querySelectorAll('mark')].map(mark => mark.textContent.trim())]))"""):
+        wanted, answer = row[0][0].split(), row[1][0].split()
+        if row[1][0] == "(nothing)":
+            answer = []
+        wrong = [token for i, token in enumerate(answer) if wanted[i:i + 1] != [token]]
+        assert " ".join(row[1][1]).split() == wrong and row[0][1] == [], row
 
 
 def check_samples(rows):
@@ -178,12 +204,12 @@ def switches():
         assert set(chart.press(keys().END)[1]) == {"training"}
         chart.click("validation")
         assert chart.lines() == 2 and set(chart.press(keys().END)[1]) == {"training", "validation"}
-        path = "return figure.querySelector('path.chart-line').getAttribute('d')"
-        before = chart.ask(path)
+        losses = series(out, "loss")[1]
+        check_path(chart, losses, float)
         chart.click("log scale")
-        assert chart.ask(path) != before
+        check_path(chart, losses, math.log)
         chart.click("log scale")
-        assert chart.ask(path) == before
+        check_path(chart, losses, float)
         chart.click("training")
         chart.click("validation")  # none is left: still a page that works
         assert chart.lines() == 0
