@@ -58,8 +58,7 @@ class GraphBuilder {
     }
     WalkStep its = step_at(WalkStep::Kind::backward, node);
     for (std::size_t k = 0; k < step.outputs.size(); ++k) {
-      // A fused backward may give more than was asked for.
-      if (step.input_nodes[k] == 0 || !step.outputs[k].defined()) continue;
+      if (!step.outputs[k].defined()) continue;
       WalkUse use;
       use.input = k;
       use.node = by_sequence_.at(step.input_nodes[k]);
