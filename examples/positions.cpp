@@ -23,8 +23,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Matrix = std::vector<std::vector<double>>;
 
-enum class Format { terminal, html, json };
-constexpr std::array<const char*, 3> choice_names(Format) { return {"terminal", "html", "json"}; }
+enum class Format { terminal, html, svg, json };
+constexpr std::array<const char*, 4> choice_names(Format) {
+  return {"terminal", "html", "svg", "json"};
+}
 
 constexpr std::int64_t kMostNumbers = 150'000;  // of a page of less than 2 MB
 
@@ -82,6 +84,76 @@ std::string page_of(const Encoding& encoding) {
                    json_of(encoding));
 }
 
+struct Extremes {
+  double low, high;
+};
+Extremes extremes(const Matrix& matrix) {
+  Extremes e{matrix[0][0], matrix[0][0]};
+  for (const std::vector<double>& row : matrix) {
+    e.low = std::min(e.low, *std::min_element(row.begin(), row.end()));
+    e.high = std::max(e.high, *std::max_element(row.begin(), row.end()));
+  }
+  return e;
+}
+
+// A heat map in a square of kSide pixels with its title above: from blue over white to red when
+// `low` is below zero, else from white to blue.
+constexpr double kSide = 320, kLeft = 30, kTop = 40;
+std::string map_svg(const Matrix& matrix, double x, const std::string& title, Extremes e) {
+  std::string text = fmt::format(
+      "<text x=\"{0}\" y=\"{1}\">{2}</text>\n"
+      "<g transform=\"translate({0} {3}) scale({4:.6g} {5:.6g})\" "
+      "shape-rendering=\"crispEdges\">\n",
+      x, kTop - 12, title, kTop, kSide / static_cast<double>(matrix[0].size()),
+      kSide / static_cast<double>(matrix.size()));
+  for (std::size_t row = 0; row < matrix.size(); ++row) {
+    for (std::size_t column = 0; column < matrix[row].size(); ++column) {
+      const double value = matrix[row][column];
+      const double part = e.low < 0 ? std::abs(value) / std::max(-e.low, e.high)
+                                    : (value - e.low) / std::max(e.high - e.low, 1e-9);
+      text += fmt::format(
+          "<rect x=\"{}\" y=\"{}\" width=\"1\" height=\"1\" fill=\"{}\" "
+          "fill-opacity=\"{:.3f}\"/>\n",
+          column, row, e.low < 0 && value > 0 ? "#b2182b" : "#2166ac", part);
+    }
+  }
+  return text + "</g>\n";
+}
+
+// The dot products over the distance, below the maps.
+std::string curve_svg(const std::vector<double>& products) {
+  constexpr double width = 2 * kSide + kLeft, height = 120, top = kTop + kSide + 60;
+  const Extremes e = extremes({products});
+  std::string points;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const double across =
+        products.size() > 1 ? static_cast<double>(i) / static_cast<double>(products.size() - 1) : 0;
+    const double up = (products[i] - e.low) / std::max(e.high - e.low, 1e-9);
+    points += fmt::format("{:.2f},{:.2f} ", kLeft + across * width, top + (1 - up) * height);
+  }
+  return fmt::format(
+      "<text x=\"{0}\" y=\"{1}\">Dot product of position 0 and the position at a distance of 0 to "
+      "{2}, from {3:.2f} to {4:.2f}</text>\n"
+      "<polyline points=\"{5}\" fill=\"none\" stroke=\"#0072b2\" stroke-width=\"2\"/>\n",
+      kLeft, top - 14, products.size() - 1, e.low, e.high, points);
+}
+
+std::string svg_of(const Encoding& encoding) {
+  const Extremes e = extremes(encoding.products);
+  const std::size_t length = encoding.products.size(), width = encoding.positions[0].size();
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 "
+             "{0} "
+             "{1}\" font-family=\"sans-serif\" font-size=\"13\">\n"
+             "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
+             2 * kSide + 3 * kLeft, kTop + kSide + 210) +
+         map_svg(encoding.positions, kLeft,
+                 fmt::format("{} positions, {} dimensions, -1 to 1", length, width), {-1, 1}) +
+         map_svg(encoding.products, 2 * kLeft + kSide,
+                 fmt::format("Dot products, {:.2f} to {:.2f}", e.low, e.high), e) +
+         curve_svg(encoding.products.front()) + "</svg>\n";
+}
+
 // At most `most` places of 0 to count - 1, evenly spread; by odd steps, so that sines and cosines
 // take turns.
 std::vector<std::size_t> spread(std::size_t count, std::size_t most) {
@@ -128,11 +200,7 @@ std::string bars(const std::vector<double>& products) {
 
 std::string terminal_text(const Encoding& encoding) {
   const Matrix& products = encoding.products;
-  double low = products[0][0], high = low;
-  for (const std::vector<double>& row : products) {
-    low = std::min(low, *std::min_element(row.begin(), row.end()));
-    high = std::max(high, *std::max_element(row.begin(), row.end()));
-  }
+  const Extremes e = extremes(products);
   const std::size_t length = products.size(), d_model = encoding.positions.front().size();
   return fmt::format(
       "Sinusoidal positions (Vaswani et al. 2017): {} positions, {} dimensions\n"
@@ -141,8 +209,22 @@ std::string terminal_text(const Encoding& encoding) {
       "1 (full)\n{}\n"
       "Dot products of any two positions, from {:.2f} (blank) to {:.2f} (full)\n{}\n"
       "Dot product of position 0 and the position at a distance\n{}",
-      length, d_model, d_model, blocks(encoding.positions, -1, 1, 64, 1), low, high,
-      blocks(products, low, high, 24, 2), bars(products.front()));
+      length, d_model, d_model, blocks(encoding.positions, -1, 1, 64, 1), e.low, e.high,
+      blocks(products, e.low, e.high, 24, 2), bars(products.front()));
+}
+
+std::string text_of(const Encoding& encoding, Format format) {
+  switch (format) {
+    case Format::html:
+      return page_of(encoding);
+    case Format::svg:
+      return svg_of(encoding);
+    case Format::json:
+      return json_of(encoding).dump() + "\n";
+    case Format::terminal:
+      break;
+  }
+  return terminal_text(encoding);
 }
 
 int run(const Options& o) {
@@ -152,10 +234,7 @@ int run(const Options& o) {
         "--length {} and --d-model {}: length * (d_model + length) is {}, at most {} can be drawn",
         o.length, o.d_model, numbers, kMostNumbers));
   }
-  const Encoding encoding = encoding_of(o);
-  const std::string text = o.format == Format::html   ? page_of(encoding)
-                           : o.format == Format::json ? json_of(encoding).dump() + "\n"
-                                                      : terminal_text(encoding);
+  const std::string text = text_of(encoding_of(o), o.format);
   if (!o.out) {
     fmt::print("{}", text);
     return kDone;
@@ -171,7 +250,8 @@ int run(const Options& o) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Draws the sinusoidal positions of Transformers and the dot product of any two of them:\n"
-      "in block characters, as a page that explains them (--format html --out FILE), or as JSON.",
+      "in block characters, as a page that explains them (--format html --out FILE), as a\n"
+      "picture, or as JSON.",
       "positions");
   Options o;
   add_number(app, "--d-model", o.d_model, 1, 4096, "dimensions");

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 from cases import run_cases
 
@@ -62,11 +63,29 @@ def blocks():
     assert lines[start + 1].count("█") == 60, lines[start + 1]
 
 
+def picture():
+    """--format svg draws each number: blue below zero, red above, the stronger the larger"""
+    for length, width in [(9, 7), (1, 1), (40, 128)]:
+        process = run("--format", "svg", "--length", str(length), "--d-model", str(width))
+        assert process.returncode == 0, process.stderr
+        root = ElementTree.fromstring(process.stdout)
+        name = "{http://www.w3.org/2000/svg}"
+        maps = root.findall(name + "g")
+        cells = [{(int(r.get("y")), int(r.get("x"))): r for r in m.findall(name + "rect")} for m in maps]
+        assert [len(c) for c in cells] == [length * width, length * length], [len(c) for c in cells]
+        want = encoding(length, width)
+        for (p, k), cell in cells[0].items():
+            assert abs(float(cell.get("fill-opacity")) - abs(want[p][k])) < 1e-3, (p, k)
+            if abs(want[p][k]) > 1e-9:
+                assert cell.get("fill") == ("#b2182b" if want[p][k] > 0 else "#2166ac"), (p, k)
+        assert len(root.find(name + "polyline").get("points").split()) == length
+
+
 def files():
     """--out writes the file whole; what is there before is replaced, standard output stays empty"""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "page.html")
-        for kind in ["html", "json", "terminal"]:
+        for kind in ["html", "json", "svg", "terminal"]:
             process = run("--format", kind, "--out", path)
             assert process.returncode == 0 and process.stdout == "", process
             with open(path, encoding="utf-8") as file:
@@ -84,7 +103,7 @@ def mistakes():
             (2, ["--d-model", "6x"], ["--d-model", "6x"]),
             (2, ["--d-model", "0"], ["--d-model", "from 1"]),
             (2, ["--length", "1000", "--d-model", "10"], ["--length 1000", "1010000", "150000"]),
-            (2, ["--format", "pdf"], ["pdf", "terminal, html, json"]),
+            (2, ["--format", "pdf"], ["pdf", "terminal, html, svg, json"]),
             (2, ["extra"], ["extra"]),
             (1, ["--out", folder + "/none/a.html"], [folder + "/none/a.html", "No such file"]),
             (1, ["--out", folder], [folder]),
@@ -108,4 +127,4 @@ def full_disk():
 
 
 if __name__ == "__main__":
-    sys.exit(run_cases([json_is_the_formula, blocks, files, mistakes, full_disk]))
+    sys.exit(run_cases([json_is_the_formula, blocks, picture, files, mistakes, full_disk]))
