@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/random.h"
 #include "examples/common/walk/drawing.h"
 #include "examples/common/walk/layout.h"
 #include "examples/common/walk/lesson.h"
@@ -285,6 +286,36 @@ TEST_CASE("walk page: without dot, or with one that fails, the page has the list
   CHECK(data["geometries"].empty());
   CHECK(data["drawings"].size() == 2);
   CHECK_FALSE(data["drawings"][0].contains("geometry"));
+}
+
+TEST_CASE("walk page: below two megabytes, however much there is") {
+  Walk walk;
+  Rng rng(1);
+  walk.graphs.push_back({"f", 0, 400, 399, ""});
+  for (std::size_t i = 0; i < 400; ++i) {
+    WalkNode node;
+    node.kind = i == 0 ? WalkNode::Kind::leaf : WalkNode::Kind::op;
+    node.op = i == 0 ? "leaf" : "op";
+    if (i > 0) node.inputs = {i - 1};
+    node.value = randn({20, 20}, rng);
+    node.gradient = randn({20, 20}, rng);
+    walk.nodes.push_back(node);
+  }
+  for (std::size_t i = 1; i < 800; ++i) {
+    WalkStep step;
+    step.kind = i < 400 ? WalkStep::Kind::forward : WalkStep::Kind::backward;
+    step.graph = 0;
+    step.node = i < 400 ? i : 800 - i;
+    if (i >= 400) {
+      const Tensor added = randn({20, 20}, rng);
+      step.uses.push_back({0, step.node - 1, 1, 1, Tensor(), added, added});
+    }
+    walk.steps.push_back(step);
+  }
+  const test::TemporaryDirectory directory;
+  write_walk_page(directory / "page.html", walk);
+  CHECK(test::read_bytes(directory / "page.html").size() < 2'000'000);
+  CHECK(data_of(directory / "page.html")["steps"].size() == 799);
 }
 
 TEST_CASE("walk page: a page that cannot be written is an error naming it") {

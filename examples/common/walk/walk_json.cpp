@@ -18,8 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kCorner = 16;  // rows and columns of a large tensor that are shown
-
 Json position(std::size_t index) { return index == kNone ? Json(-1) : Json(index); }
 
 Json number(double value) {
@@ -61,6 +59,12 @@ Json statistics(const std::vector<double>& numbers) {
   return {number(low), number(mean), number(high), others};
 }
 
+// Rows and columns of a large tensor that are shown when tensors of `most` elements are whole.
+std::int64_t corner_side(std::int64_t most) {
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(most)));
+  return std::clamp<std::int64_t>(side, 2, 16);
+}
+
 Json tensor_json(const Tensor& x, std::int64_t most) {
   Json shape = Json::array(), values = Json::array();
   for (int axis = 0; axis < x.dim(); ++axis) shape.push_back(x.size(axis));
@@ -70,7 +74,8 @@ Json tensor_json(const Tensor& x, std::int64_t most) {
     for (const double value : numbers) values.push_back(number(value));
   } else {
     const std::int64_t columns = x.size(-1), rows = x.dim() > 1 ? x.size(-2) : 1;
-    const std::int64_t some_rows = std::min(rows, kCorner), some = std::min(columns, kCorner);
+    const std::int64_t side = corner_side(most);
+    const std::int64_t some_rows = std::min(rows, side), some = std::min(columns, side);
     for (std::int64_t r = 0; r < some_rows; ++r) {
       for (std::int64_t c = 0; c < some; ++c) {
         values.push_back(number(numbers[static_cast<std::size_t>(r * columns + c)]));
