@@ -104,7 +104,8 @@ const { heatmap, heatLegend, heatRange } = (() => {
         out.push(svg("path", { d: stroke, class: "heat-masked" }));
       } else if (at.numbers) {
         out.push(svg("text", { x: x + at.width / 2, y: y + at.height / 2,
-          class: opacity > 0.55 ? "heat-number heat-on-colour" : "heat-number",
+          class: colour === "--odd" ? "heat-number heat-on-odd"
+            : opacity > 0.55 ? "heat-number heat-on-colour" : "heat-number",
         }, cellText(value)));
       }
     }));

@@ -19,6 +19,7 @@
     norms.show(index);
   });
 
+  map.node.hidden = walk.graphs.length === 0;
   fill(document.getElementById("page"),
     element("header", {}, element("h1", {}, walk.title), steps.node),
     element("div", { class: "columns" },

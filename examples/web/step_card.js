@@ -147,8 +147,8 @@ const { stepCard, nodeCard } = (() => {
         gradient && shownTensor("dy, its gradient", gradient,
           { label: "dy, the gradient of the result", onpoint, shows: "gradient" }).node),
       readout,
-      uses.map((use) => use.node),
-      walk.completed(step).map(check),
+      element("div", { class: "row" }, uses.map((use) => use.node)),
+      element("div", { class: "row" }, walk.completed(step).map(check)),
       more("Values of the inputs",
         element("div", { class: "row" }, inputViews(node, show).map((view) => view.node))),
     ];
@@ -168,13 +168,14 @@ const { stepCard, nodeCard } = (() => {
     return [
       element("h2", {}, element("span", { class: "badge update" }, "update"), " ", step.title),
       paragraphs(step.text),
-      (step.changes || []).map((change) => element("section", { class: "use" },
+      element("div", { class: "row" }, (step.changes || []).map((change) => element("section",
+        { class: "use" },
         element("h3", {}, change.name),
         element("div", { class: "row" },
           ["before", "gradient", "after"].map((which) => {
             const tensor = walk.tensor(change[which]), label = `${change.name} ${which}`;
             return tensor && shownTensor(which, tensor, { label, shows: which }).node;
-          })))),
+          }))))),
       table(step),
     ];
   }
