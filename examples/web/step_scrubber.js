@@ -2,9 +2,10 @@
 //
 //   scrubber(show) -> {node, go(index), start()}
 //
-// Buttons, a slider, keys (left and right or p and n, space to play and pause, Home, End, b for the
-// next backward part) and the fragment of the address, #step=12, all end in show(index). Where the
-// reader stays becomes an entry of the browser's history, so Back leads there again.
+// Buttons, a slider, keys (left and right or p and n, space to play and pause, Home, End, b and f
+// for the next backward and forward part) and the fragment of the address, #step=12, all end in
+// show(index). Where the reader stays becomes an entry of the browser's history, so Back leads
+// there again.
 function scrubber(show) {
   const EVERY = 1000;  // milliseconds from step to step while playing
   const REST = 300;    // staying this long is worth an entry; browsers refuse too many in a row
@@ -18,7 +19,8 @@ function scrubber(show) {
   const play = button("▶ Play", "play (space)", () => toggle());
   const next = button("▶", "one step on (right arrow)", () => go(index + 1));
   const end = button("▶|", "last step (End)", () => go(last));
-  const backward = button("Backward part", "the next backward part (b)", () => go(backwardPart()));
+  const backward = button("Backward part", "the next backward part (b)",
+    () => go(part("backward")));
   const range = element("input", { type: "range", min: 1, max: last + 1, value: 1,
     "aria-label": "step", oninput: () => go(Number(range.value) - 1) });
   const text = element("div", { class: "where", role: "status" });
@@ -37,10 +39,10 @@ function scrubber(show) {
         count > walk.steps.length / 10 ? kind : "")));
   }
 
-  // Where the next backward part begins, or the first one after the last.
-  function backwardPart() {
+  // Where the next part of a kind begins, or the first one after the last.
+  function part(kind) {
     const starts = [...walk.steps.keys()].filter((i) =>
-      walk.steps[i].kind === "backward" && (walk.steps[i - 1] || {}).kind !== "backward");
+      walk.steps[i].kind === kind && (walk.steps[i - 1] || {}).kind !== kind);
     return starts.find((i) => i > index) ?? starts[0] ?? index;
   }
 
@@ -105,7 +107,8 @@ function scrubber(show) {
     if (key === " " && target.closest("button, summary, a, [role=button]")) return;
     const act = { ArrowLeft: () => go(index - 1), ArrowRight: () => go(index + 1),
       p: () => go(index - 1), n: () => go(index + 1),
-      Home: () => go(0), End: () => go(last), b: () => go(backwardPart()), " ": toggle }[key];
+      Home: () => go(0), End: () => go(last), b: () => go(part("backward")),
+      f: () => go(part("forward")), " ": toggle }[key];
     if (!act) return;
     event.preventDefault();
     act();

@@ -37,9 +37,9 @@ def fragment():
 
 
 def keys():
-    """left, right, Home, End, b, and the slider with its own keys"""
+    """left, right, n, p, Home, End, b, f, and the slider with its own keys"""
     with Opened("layers") as browser:
-        for key, expected in (("RIGHT", 2), ("n", 3), ("LEFT", 2), ("p", 1), ("b", 18), ("END", 34),
+        for key, expected in (("RIGHT", 2), ("n", 3), ("LEFT", 2), ("p", 1), ("b", 18), ("f", 1), ("END", 34),
                               ("HOME", 1), ("LEFT", 1)):
             press(browser, key)
             assert step_number(browser) == expected, (key, where(browser))
