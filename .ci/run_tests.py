@@ -67,12 +67,22 @@ def count(output, code):
     return passed, failed
 
 
+def start(options, chosen):
+    """Each test and its future result: first those that may run side by side, the longest before
+    the others so that none is left over at the end, then those that want the machine alone."""
+    chosen.sort(key=lambda entry: (not entry[0]["is_parallel"], -entry[0]["priority"]))
+    for jobs, together in (options.jobs, True), (1, False):
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from [(test, pool.submit(run, options.build, test, arguments))
+                        for test, _, arguments in chosen if test["is_parallel"] == together]
+
+
 def main():
     parser = argparse.ArgumentParser(usage="tests/run [NAME or TEXT ...]; see tests/run --help")
     parser.add_argument("build")
     parser.add_argument("--suite")
     parser.add_argument("--exclude", default="")
-    parser.add_argument("--jobs", type=int, default=1)  # tests at a time
+    parser.add_argument("--jobs", type=int, default=2)  # tests at a time
     parser.add_argument("words", nargs="*")
     options = parser.parse_intermixed_args()
 
@@ -95,13 +105,11 @@ def main():
             arguments.append("--test-case-exclude=" + options.exclude)
 
     signal.signal(signal.SIGINT, interrupted)
-    pool = ThreadPoolExecutor(options.jobs)
-    started = [pool.submit(run, options.build, test, arguments) for test, _, arguments in chosen]
     passed = failed = 0
     unhappy = []
-    for (test, _, _), future in zip(chosen, started):
-        print(f"{test['name']:<12}", end="", flush=True)
-        output, code, seconds = future.result()
+    for test, started in start(options, chosen):
+        print(f"{test['name']:<20}", end="", flush=True)
+        output, code, seconds = started.result()
         p, f = count(output, code)
         passed += p
         failed += f
@@ -115,7 +123,7 @@ def main():
                 print(f"{test['name']}: ended by {signal.Signals(-code).name}")
         else:
             for note in dict.fromkeys(NOTE.findall(output)):
-                print(f"{'':12}  {note}")
+                print(f"{'':20}  {note}")
 
     if passed + failed == 0:
         print(f"no test matches {' '.join(options.words)}; tests: {' '.join(sorted(names))}")

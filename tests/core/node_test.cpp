@@ -42,10 +42,10 @@ TEST_CASE("record: the node says what was computed, from what, and where") {
 TEST_CASE("record: an op may come with its rule, or as a name alone") {
   const Tensor x = leaf({1, 2});
   const Op mine("mine", "x", "y = e^x", "dx = dy y");
-  const Node& node = *record(exp(x.detach()), mine, {x}, {}, pass_on()).node();
-  CHECK(std::string(node.op.arguments) == "x");
-  CHECK(std::string(node.op.forward) == "y = e^x");
-  CHECK(std::string(node.op.backward) == "dx = dy y");
+  const Tensor ruled = record(exp(x.detach()), mine, {x}, {}, pass_on());
+  CHECK(std::string(ruled.node()->op.arguments) == "x");
+  CHECK(std::string(ruled.node()->op.forward) == "y = e^x");
+  CHECK(std::string(ruled.node()->op.backward) == "dx = dy y");
   const Trace trace;
   const Tensor y =
       record(exp(x.detach()), {"mine", "x", "y = e^x", "dx = dy y"}, {x}, {}, pass_on());

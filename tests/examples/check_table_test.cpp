@@ -5,6 +5,7 @@
 
 #include "examples/common/walk/text_layout.h"
 #include "examples/lessons/lessons.h"
+#include "tests/examples/lessons/lesson_walk.h"
 
 using namespace gradzoo;
 using namespace gradzoo::examples;
@@ -58,7 +59,7 @@ TEST_CASE("check table: gradients that are too small have no relative error") {
 }
 
 TEST_CASE("check table: lines of long lessons fit into 40 columns") {
-  const Walk walk = run_lesson(find_lesson("training_step"), 1);
+  const Walk& walk = test::walk_of("training_step", 1);
   const std::vector<std::string> lines = check_table(walk, {.width = 40});
   CHECK(lines.size() > 100);
   for (const std::string& line : lines) {

@@ -16,13 +16,12 @@
 
 namespace gradzoo::test {
 
-/// A lesson, run once however often it is asked for.
+/// A lesson by name or number, run once however often it is asked for.
 inline const examples::Walk& walk_of(const std::string& lesson, std::uint64_t seed) {
-  static std::map<std::pair<std::string, std::uint64_t>, examples::Walk> walks;
-  const auto key = std::make_pair(lesson, seed);
-  if (!walks.contains(key)) {
-    walks.emplace(key, examples::run_lesson(examples::find_lesson(lesson), seed));
-  }
+  static std::map<std::pair<int, std::uint64_t>, examples::Walk> walks;
+  const examples::LessonEntry& entry = examples::find_lesson(lesson);
+  const auto key = std::make_pair(entry.number, seed);
+  if (!walks.contains(key)) walks.emplace(key, examples::run_lesson(entry, seed));
   return walks.at(key);
 }
 

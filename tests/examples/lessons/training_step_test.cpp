@@ -39,7 +39,7 @@ TEST_CASE("lesson training_step: some 300 steps, examined in a second where noth
 }
 
 TEST_CASE("lesson training_step: the loss is smaller after the step") {
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
     CAPTURE(seed);
     const Walk& walk = walk_of("10", seed);
     const std::vector<double> loss = column(step_titled(walk, "Did it help?").table, 1);
