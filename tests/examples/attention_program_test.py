@@ -16,7 +16,7 @@ import xml.etree.ElementTree
 
 from cases import open_terminal, run_cases
 
-TRAIN, ATTENTION = sys.argv[1:]
+TRAIN, ATTENTION = map(os.path.abspath, sys.argv[1:])
 FOLDER = tempfile.TemporaryDirectory()
 MARKUP = ["<script>", "</script>", '"', "&", "'", "<!--", "a"]
 
