@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string_view>
+
 #include "core/ops.h"
 #include "examples/common/walk/lesson.h"
 #include "nn/module.h"
@@ -18,7 +20,7 @@ using Positions = std::vector<std::size_t>;
 Tensor leaf(const Nested& values) { return tensor(values, DType::f64).requires_grad_(); }
 
 // The step of this kind for the node that is called so.
-const WalkStep& step_of(const Walk& walk, WalkStep::Kind kind, const std::string& label) {
+const WalkStep& step_of(const Walk& walk, WalkStep::Kind kind, std::string_view label) {
   for (const WalkStep& step : walk.steps) {
     if (step.kind == kind && step.node != kNone && walk.label(step.node) == label) return step;
   }

@@ -17,9 +17,10 @@
 namespace gradzoo::test {
 
 /// A lesson by name or number, run once however often it is asked for.
-inline const examples::Walk& walk_of(const std::string& lesson, std::uint64_t seed) {
+inline const examples::Walk& walk_of(std::string_view lesson, std::uint64_t seed) {
   static std::map<std::pair<int, std::uint64_t>, examples::Walk> walks;
-  const examples::LessonEntry& entry = examples::find_lesson(lesson);
+  const std::string text(lesson);
+  const examples::LessonEntry& entry = examples::find_lesson(text);
   const auto key = std::make_pair(entry.number, seed);
   if (!walks.contains(key)) walks.emplace(key, examples::run_lesson(entry, seed));
   return walks.at(key);
