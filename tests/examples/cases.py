@@ -1,5 +1,6 @@
 """Running the cases of a script test: functions whose docstrings say what must hold."""
 
+import os
 import pty
 
 
@@ -13,6 +14,18 @@ def open_terminal():
         return pty.openpty()
     except OSError as error:
         raise Skipped(f"no pseudo-terminals here ({error})") from error
+
+
+def read_to_end(main):
+    """What a program writes to its end of a pseudo-terminal until it has gone; closes ours."""
+    output = b""
+    try:
+        while part := os.read(main, 65536):
+            output += part
+    except OSError:  # how a terminal says that the program has gone
+        pass
+    os.close(main)
+    return output
 
 
 def run_cases(cases):

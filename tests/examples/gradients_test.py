@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from cases import open_terminal, run_cases
+from cases import open_terminal, read_to_end, run_cases
 
 PROGRAM, SOURCE = sys.argv[1:]
 ESCAPE = "\033["
@@ -33,13 +33,7 @@ def on_terminal(*arguments, **env):
     process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=side,
                                stderr=subprocess.DEVNULL, env={**full, "TERM": "xterm", **env})
     os.close(side)
-    output = b""
-    try:
-        while chunk := os.read(main, 65536):
-            output += chunk
-    except OSError:  # how a terminal says that the program has gone
-        pass
-    os.close(main)
+    output = read_to_end(main)
     assert process.wait(timeout=60) == 0, output
     return output.decode()
 

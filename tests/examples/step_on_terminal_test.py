@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 
-from cases import open_terminal, run_cases
+from cases import open_terminal, read_to_end, run_cases
 from virtual_terminal import Session
 
 PROGRAM = sys.argv[1]
@@ -236,13 +236,7 @@ def without_keys():
                                stderr=subprocess.PIPE, text=True,
                                env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"})
     os.close(side)
-    output = b""
-    try:
-        while part := os.read(main, 65536):
-            output += part
-    except OSError:  # how a terminal says that the program has gone
-        pass
-    os.close(main)
+    output = read_to_end(main)
     errors = process.communicate(timeout=60)[1]
     assert process.returncode == 0 and errors.count("\n") == 1, errors
     assert "standard input is no terminal" in errors, errors
